@@ -46,6 +46,10 @@ export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'sou
       bandwidth: tree.uploads.bandwidth,
       window: tree.uploads.window,
       stallTimeoutMs: tree.uploads.stall_timeout,
+      headers: Object.fromEntries(
+        Object.keys(tree.uploads.headers).map((name) => [name, byPath.get(`uploads.headers.${name}`) ?? secret('')]),
+      ),
+      contentType: tree.uploads.content_type,
     },
     retry: { attempts: tree.retry.attempts, firstMs: tree.retry.first, maxMs: tree.retry.max },
     poll: { intervalMs: tree.poll.interval, giveUpAfterMs: tree.poll.give_up_after },

@@ -38,7 +38,7 @@ function general(issue: z.core.$ZodRawIssue): string {
 }
 
 function misplaced({ tag }: TaggedValue): string {
-  return `!${tag} works only for service.api_key, service.webhook_secret, ledger.password and the secrets of notify`;
+  return `!${tag} works only for service.api_key, service.webhook_secret, ledger.password, uploads.headers and the secrets of notify`;
 }
 
 function wrongType(expected: string, input: unknown): string {
@@ -67,6 +67,8 @@ function explain(issue: Issue, parent: KeyPath): Explained[] {
   const path = [...parent, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))];
   // Where a mapping is allowed, its fields would look like keys.
   if (issue.input instanceof TaggedValue) return [error(path, misplaced(issue.input))];
+  // The name of a header, where any name is allowed.
+  if (issue.code === 'invalid_key') return issue.issues.map((each) => ({ ...error(path, each.message), at: 'key' }));
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, issue.input));
   if (issue.code === 'invalid_union' && issue.errors.length > 0) return explainUnion(issue.errors, path);
   if (issue.message === 'missing' || (issue.code === 'invalid_type' && issue.expected === 'nonoptional'))

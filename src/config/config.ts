@@ -34,6 +34,10 @@ export interface Config {
     readonly window: DayWindow | null;
     /** An upload without a moving byte for this long is aborted. */
     readonly stallTimeoutMs: number;
+    /** Headers of every PUT, by name. */
+    readonly headers: Readonly<Record<string, Secret>>;
+    /** The `Content-Type` of every PUT: `auto`, `none` or a media type. */
+    readonly contentType: string;
   };
   /** Tries per step, and the range of the backoff. */
   readonly retry: { readonly attempts: number; readonly firstMs: number; readonly maxMs: number };

@@ -2,7 +2,7 @@ import { newsKinds } from '@dropcast/notify/target';
 import type { NewsKind } from '@dropcast/notify/target';
 import { z } from 'zod';
 import { parseWindow, parseTimeOfDay, TIME_FORM, WINDOW_FORM } from './day-window.ts';
-import { duration, parsed, secret, text } from './schema-values.ts';
+import { duration, headerName, parsed, secret, text } from './schema-values.ts';
 import { parseSmtp, SMTP_FORM } from './smtp-address.ts';
 
 /** Not `live` and `daily`, which come when all is well. */
@@ -46,7 +46,7 @@ const webhook = z.strictObject({
   ),
   token: secret('token', 'Sent as "Authorization: Bearer TOKEN". Written like the key.').optional(),
   headers: z
-    .record(text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'not the name of a header'), secret('header'))
+    .record(headerName, secret('header'))
     .prefault({})
     .describe('Additional headers. Write a secret value like the key.'),
   timeout,

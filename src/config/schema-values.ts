@@ -74,6 +74,9 @@ function isOtherScalar(input: unknown): boolean {
 
 export const text = z.string().regex(/\S/, { error: 'must not be empty', abort: true });
 
+/** RFC 9110 section 5.6.2. */
+export const headerName = text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'not the name of a header');
+
 /** Identifiers of the service, unchanged. None contains a space, but a pasted one often has some around it. */
 export const identifier = text
   .regex(/^\S+$/, 'must not contain spaces')

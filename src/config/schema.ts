@@ -5,7 +5,7 @@ import { WINDOW_FORM, parseUploadWindow } from './day-window.ts';
 import { LEDGER_FORM, parseLedgerAddress } from './ledger-address.ts';
 import { folder } from './schema-folder.ts';
 import { notify } from './schema-notify.ts';
-import { count, duration, parsed, path, secret } from './schema-values.ts';
+import { count, duration, headerName, parsed, path, secret } from './schema-values.ts';
 
 const service = z.strictObject({
   base_url: parsed('a web address in quotes', parseBaseUrl, { examples: ['https://video.example.com/v1'] }).describe(
@@ -80,7 +80,40 @@ const uploads = z.strictObject({
   stall_timeout: duration('60s', 'An upload that sends no bytes for this long is cut and retried.', {
     min: '100ms',
   }),
+  headers: z
+    .record(
+      headerName.refine((name) => !isOfConnection(name), 'no upload may carry this header; remove it'),
+      secret('header'),
+    )
+    .prefault({})
+    .describe(
+      'Headers of every PUT of a file, besides those that the service asks for; one of the same name replaces it. A value that is a secret is written like the key.',
+    ),
+  content_type: parsed('auto, none, or a media type in quotes', parseContentType, {
+    examples: ['auto', 'none', 'application/octet-stream'],
+  })
+    .prefault('auto')
+    .describe(
+      'Content-Type of every PUT: auto is what the service asks for, else by the extension of the file, and none for a host that signs its addresses without one; none; or a media type.',
+    ),
 });
+
+/**
+ * Whether the connection or the client sets a header, so that no upload may carry it. The client has the same rule for
+ * what a service asks for; a test keeps the two equal.
+ */
+export function isOfConnection(name: string): boolean {
+  return /^(?:host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|cookie|proxy-.*|__proto__)$/i.test(
+    name,
+  );
+}
+
+/** `auto`, `none`, or a media type (RFC 9110 section 8.3.1), with or without parameters. */
+function parseContentType(text: string): { ok: true; value: string } | { ok: false; message: string } {
+  if (/^(?:auto|none|[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:;[\x20-\x7e]{1,200})?)$/.test(text))
+    return { ok: true, value: text };
+  return { ok: false, message: 'not a media type; write auto, none, or one like video/mp4' };
+}
 
 const retry = z
   .strictObject({

@@ -96,6 +96,13 @@ function secretKey(path: KeyPath, kind: SecretKind): SecretKey {
       exampleVariable: `NOTIFY_${noun.toUpperCase()}`,
       exampleCredential: `notify_${noun}`,
     };
+  if (kind === 'header')
+    return {
+      ...common,
+      what: `the header ${String(path.at(-1))} of uploads`,
+      exampleVariable: 'UPLOAD_HEADER',
+      exampleCredential: 'upload_header',
+    };
   const name = kind === 'key' ? 'api_key' : 'webhook_secret';
   return {
     ...common,

@@ -77,6 +77,7 @@ export function connectToService(
       sourceOf: (facts, alsoHash) => uploadSource(facts, isWatched, alsoHash),
       failureOfFile,
       heardLink: (kind, id, url) => links.heard(kind, id, url),
+      putHeaders: () => putHeadersOf(config),
       stallTimeoutMs: () => config.uploads.stallTimeoutMs,
       honoursIdempotencyKey: () => config.service.honoursIdempotencyKey,
       howToRenewKey: () => howToRenewKey(config),
@@ -112,6 +113,15 @@ export function connectToService(
       await Promise.all([client, ...former].map((each) => each[Symbol.asyncDispose]()));
       await gate[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** The headers of every PUT by the configuration. */
+function putHeadersOf({ uploads: { headers, contentType } }: Config) {
+  const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
+  return {
+    headers: Object.fromEntries(revealed),
+    ...(contentType !== 'auto' && { contentType: contentType === 'none' ? null : contentType }),
   };
 }
 

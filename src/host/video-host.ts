@@ -1,6 +1,14 @@
 import type { Digests } from '../pipeline/file/checksums.ts';
-import { UnauthorizedError } from '@dropcast/client';
-import type { CreateOptions, NewVideo, RequestOptions, SeekableSource, Video, VideoClient } from '@dropcast/client';
+import { isSignatureMismatch, UnauthorizedError } from '@dropcast/client';
+import type {
+  CreateOptions,
+  NewVideo,
+  RequestOptions,
+  SeekableSource,
+  SendCallOptions,
+  Video,
+  VideoClient,
+} from '@dropcast/client';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Failure, FailureKind } from '../pipeline/file/failure.ts';
 import type {
@@ -26,6 +34,8 @@ export interface VideoHostParts {
   stallTimeoutMs(): number;
   /** Receives every address of a video or feed in an answer. */
   heardLink?(kind: LinkKind, id: string, url: string | undefined): void;
+  /** The headers of every PUT by the configuration; default: none. */
+  putHeaders?(): Pick<SendCallOptions, 'headers' | 'contentType'>;
   /** Whether each create request carries its token as `Idempotency-Key`; default: no. */
   honoursIdempotencyKey?(): boolean;
   /** How the operator replaces the key, as part of a sentence. */
@@ -67,8 +77,13 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
         const source = parts.sourceOf(facts, alsoHash);
         return client().videos.send(
           source,
-          { id: facts.videoId ?? '', uploadUrl: facts.uploadUrl ?? '' },
           {
+            id: facts.videoId ?? '',
+            uploadUrl: facts.uploadUrl ?? '',
+            ...(facts.uploadHeaders !== null && { uploadHeaders: facts.uploadHeaders }),
+          },
+          {
+            ...parts.putHeaders?.(),
             signal,
             onProgress,
             beforeLastPart: (sha256) => beforeLastPart(sha256, source.digests()),
@@ -141,7 +156,8 @@ async function createRecord(
   const created = await (sourceUrl === null
     ? videos.create(fields, options)
     : videos.import(sourceUrl, fields, options));
-  return { videoId: created.id, uploadUrl: created.uploadUrl, status: created.status };
+  const { id: videoId, uploadUrl, uploadHeaders = null, status } = created;
+  return { videoId, uploadUrl, uploadHeaders, status };
 }
 
 /** Even the parts that every service has are missing. */
@@ -168,10 +184,14 @@ function createUnderWay(failure: Failure): Failure {
   return { ...failure, kind: 'transient', inDoubt: true };
 }
 
+/** Content types other than the usual one, and none, were refused: only the operator can find out what was signed. */
+const howToSign =
+  'set uploads.content_type or uploads.headers to what the service signs its addresses with (docs/services.md)';
+
 function failureOf(error: unknown, { failureOfFile, howToRenewKey }: VideoHostParts): Failure {
   const failure = failureOfFile(error) ?? toFailure(error);
-  if (!(error instanceof UnauthorizedError)) return failure;
-  return { ...failure, message: `${failure.message.replace(/\.$/, '')}; ${howToRenewKey()}` };
+  const advice = error instanceof UnauthorizedError ? howToRenewKey() : isSignatureMismatch(error) ? howToSign : null;
+  return advice === null ? failure : { ...failure, message: `${failure.message.replace(/\.$/, '')}; ${advice}` };
 }
 
 function withoutValue(answer: Answer<unknown>): Answer<null> {

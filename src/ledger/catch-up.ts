@@ -148,6 +148,7 @@ function known(receipt: Receipt) {
     afterReady: receipt.after_ready,
     videoId: receipt.video_id,
     uploadUrl: receipt.upload_url,
+    uploadHeaders: receipt.upload_headers ?? null,
     sha256: receipt.sha256,
   } satisfies Partial<Facts>;
 }

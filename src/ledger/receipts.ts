@@ -25,6 +25,8 @@ export interface Receipt {
   readonly discovered_at: number;
   readonly video_id: string | null;
   readonly upload_url: string | null;
+  /** Missing: none. */
+  readonly upload_headers?: Readonly<Record<string, string>>;
   readonly sha256: string | null;
 }
 
@@ -139,6 +141,7 @@ function receiptOf(step: Receipt['step'], facts: Facts): Receipt {
     discovered_at: facts.discoveredAt,
     video_id: facts.videoId,
     upload_url: facts.uploadUrl,
+    ...(facts.uploadHeaders !== null && { upload_headers: facts.uploadHeaders }),
     sha256: facts.sha256,
   };
 }

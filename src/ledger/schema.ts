@@ -23,6 +23,7 @@ export interface FileTable {
   suspects: string;
   video_id: string | null;
   upload_url: string | null;
+  upload_headers: string | null;
   created_at: number | null;
   upload_started_at: number | null;
   sha256: string | null;

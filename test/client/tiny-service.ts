@@ -17,12 +17,15 @@ export interface Script extends HostOptions {
   readonly puts?: readonly Handler[];
   /** What the service says of the video, in order; the last one from then on. Default `pending`. */
   readonly statuses?: readonly (string | object)[];
+  /** Further fields of the answer to a creation. */
+  readonly created?: object;
 }
 
 /** A service with one video, on a real port, that fails as the script says. */
 export async function startTinyService({
   puts = [takeAll()],
   statuses = ['pending'],
+  created = {},
   ...options
 }: Script = {}): Promise<TinyService> {
   const nextPut = inTurn(puts);
@@ -31,7 +34,12 @@ export async function startTinyService({
     if (request.method === 'PUT') return nextPut()(request, response, seen);
     request.resume();
     if (request.method === 'POST') {
-      return answer(response, 200, { id: 'vid_1', upload_url: host.origin + uploadPath, status: 'pending' });
+      return answer(response, 200, {
+        id: 'vid_1',
+        upload_url: host.origin + uploadPath,
+        status: 'pending',
+        ...created,
+      });
     }
     const said = nextStatus();
     return answer(response, 200, { data: { id: 'vid_1', ...(typeof said === 'string' ? { status: said } : said) } });

@@ -24,6 +24,7 @@ import type { StreamSource } from '../../packages/client/src/video-client.ts';
 import { startHost, takeAll } from './upload-host.ts';
 import type { Handler } from './upload-host.ts';
 import { content, sha256 } from './bytes.ts';
+import { apiKey } from './daemon-client.ts';
 import { failure, openClient } from './open-client.ts';
 import { losesAnswer, resets, startTinyService, uploadPath } from './tiny-service.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
@@ -576,6 +577,126 @@ describe('the end of an upload', () => {
     await opened.client[Symbol.asyncDispose]();
     expect(await upload).toBeInstanceOf(AbortedError);
     expect(await failure(opened.client.feeds.list())).toBeInstanceOf(AbortedError);
+  });
+});
+
+describe('the headers of an upload', () => {
+  const mismatch = '<?xml version="1.0"?><Error><Code>SignatureDoesNotMatch</Code><Message>No.</Message></Error>';
+  const signed: Handler = (request, response, seen) => {
+    request.resume();
+    const isWithout = seen.headers['content-type'] === undefined;
+    request.on('end', () => response.writeHead(isWithout ? 200 : 403).end(isWithout ? '' : mismatch));
+  };
+
+  test('are those of the create answer, and those of the caller', async () => {
+    const asked = { 'X-Upload-Token': 'tok_0123456789', 'Content-Type': 'application/x', Host: 'evil', Cookie: 'a=b' };
+    await using service = await startTinyService({ created: { upload_headers: asked } });
+    await using opened = openClient(service.baseUrl);
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(10));
+    const createdVideo = await opened.client.videos.create(fields);
+    expect(createdVideo.uploadHeaders).toEqual({ 'x-upload-token': 'tok_0123456789', 'content-type': 'application/x' });
+    await opened.client.videos.send(path, createdVideo);
+    await opened.client.videos.send(path, createdVideo, { headers: { 'X-Own': '1' }, contentType: null });
+    const [first, second] = service.puts().map(({ headers }) => headers);
+    expect(first).toMatchObject({ 'x-upload-token': 'tok_0123456789', 'content-type': 'application/x' });
+    expect(first).not.toHaveProperty('cookie');
+    expect(first?.host).toBe(new URL(service.host.origin).host);
+    expect(second).toMatchObject({ 'x-upload-token': 'tok_0123456789', 'x-own': '1' });
+    expect(second).not.toHaveProperty('content-type');
+  });
+
+  test('never give the key to an origin that may not have it', async () => {
+    await using service = await startTinyService();
+    const asked = { authorization: `Bearer ${apiKey}`, 'x-copy': `k=${apiKey};`, 'x-other': 'fine' };
+    const created = { id: 'vid_1', uploadUrl: service.host.origin + uploadPath, uploadHeaders: asked };
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(10));
+    await using stranger = openClient('http://127.0.0.1:1/v1');
+    await stranger.client.videos.send(path, created, { askAfterFailure: false });
+    await using trusted = openClient('http://127.0.0.1:1/v1', { sendKeyTo: [service.host.origin] });
+    await trusted.client.videos.send(path, created, { askAfterFailure: false });
+    const [first, second] = service.puts().map(({ headers }) => headers);
+    expect(first).toMatchObject({ 'x-other': 'fine' });
+    expect(JSON.stringify(first)).not.toContain(apiKey);
+    expect(second).toMatchObject(asked);
+  });
+
+  test('are in no error, although the host echoes them', async () => {
+    const secret = 'tok_0123456789abcdef';
+    const echoes: Handler = (request, response) => {
+      request.resume();
+      request.on('end', () => response.writeHead(422).end(`bad header Bearer ${secret} or "${secret}"`));
+    };
+    await using service = await startTinyService({ puts: [echoes] });
+    await using opened = openClient(service.baseUrl);
+    await using folder = await scratchDirectory();
+    const created = {
+      id: 'vid_1',
+      uploadUrl: service.host.origin + uploadPath,
+      uploadHeaders: { 'x-token': `Token=${secret}` },
+    };
+    const error = await failure(opened.client.videos.send(await folder.write('clip.mp4', content(10)), created));
+    expect(error).toMatchObject({ name: 'UploadRejectedError' });
+    expect(`${error.message} ${String(error.cause)}`).not.toContain(secret);
+  });
+
+  test('of a host that signs without a content type cost it one refused PUT, once', async () => {
+    await using service = await startTinyService({ puts: [signed] });
+    await using opened = openClient(service.baseUrl);
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(2 * mib));
+    for (let n = 0; n < 3; n += 1) {
+      const created = { id: 'vid_1', uploadUrl: `${service.host.origin}/u/${n}` };
+      const hashes: string[] = [];
+      const beforeLastPart = async (hash: string) => void hashes.push(hash);
+      await opened.client.videos.send(path, created, { askAfterFailure: false, beforeLastPart });
+      expect(new Set(hashes)).toEqual(new Set([sha256(content(2 * mib))]));
+    }
+    const types = service.puts().map(({ url, headers }) => [url, headers['content-type']]);
+    expect(types).toEqual([
+      ['/u/0', 'video/mp4'],
+      ['/u/0', undefined],
+      ['/u/1', undefined],
+      ['/u/2', undefined],
+    ]);
+    expect(service.asked()).not.toContain(look);
+  });
+
+  test('of a stream are tried with a new stream', async () => {
+    await using service = await startTinyService({ puts: [signed] });
+    await using opened = openClient(service.baseUrl);
+    const source = streamOf(() => [content(10)], 10);
+    await opened.client.videos.upload(source, fields);
+    expect(source.opened).toHaveLength(2);
+    expect(service.puts().map(({ bytes }) => bytes)).toEqual([10, 10]);
+  });
+
+  test('are tried once more, not for ever, at a host that refuses all', async () => {
+    const never: Handler = (request, response) => {
+      request.resume();
+      request.on('end', () => response.writeHead(403).end(mismatch));
+    };
+    await using service = await startTinyService({ puts: [never] });
+    await using opened = openClient(service.baseUrl);
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(10));
+    const created = { id: 'vid_1', uploadUrl: service.host.origin + uploadPath };
+    for (const puts of [2, 3, 4]) {
+      expect(await failure(opened.client.videos.send(path, created))).toBeInstanceOf(AddressDeadError);
+      expect(service.puts()).toHaveLength(puts);
+    }
+  });
+
+  test('that no request can carry are refused before anything is sent', async () => {
+    await using service = await startTinyService();
+    await using opened = openClient(service.baseUrl);
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(10));
+    const created = { id: 'vid_1', uploadUrl: service.host.origin + uploadPath };
+    for (const options of [{ headers: { 'Content-Length': '3' } }, { contentType: 'a\nb' }])
+      await expect(opened.client.videos.send(path, created, options)).rejects.toThrow(TypeError);
+    expect(service.host.seen).toEqual([]);
   });
 });
 

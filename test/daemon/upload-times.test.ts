@@ -23,7 +23,14 @@ function uploads(bandwidth: unknown, window = 'always'): Config['uploads'] {
   const hours = parseBandwidthHours(bandwidth);
   const open = parseUploadWindow(window);
   if (!hours.ok || !open.ok) return expect.fail('cannot be read');
-  return { concurrency: 4, bandwidth: hours.value, window: open.value, stallTimeoutMs: 60_000 };
+  return {
+    concurrency: 4,
+    bandwidth: hours.value,
+    window: open.value,
+    stallTimeoutMs: 60_000,
+    headers: {},
+    contentType: 'auto',
+  };
 }
 
 /** A limit that is kept, and how many bytes one upload gets with it. */

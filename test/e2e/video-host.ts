@@ -31,6 +31,8 @@ export interface HostOptions {
   readonly feeds?: () => readonly string[];
   readonly order?: 'newest-first' | 'oldest-first';
   readonly processingMs?: () => number;
+  /** Further fields of the answer to a creation. */
+  readonly created?: object;
   /** Looks at an API request first; true means it has answered or cut it. */
   readonly meddle?: (request: IncomingMessage, response: ServerResponse, body: Buffer) => boolean | Promise<boolean>;
   readonly meddleUpload?: (
@@ -182,6 +184,7 @@ async function serveApi(
       options.wraps === true ? 200 : 201,
       wrap({
         id: video.id,
+        ...options.created,
         upload_url: `${uploadOrigin}/put/${video.id}?sig=${randomBytes(8).toString('hex')}`,
         status: 'pending',
       }),

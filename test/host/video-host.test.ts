@@ -1,5 +1,6 @@
 import nock from 'nock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { AddressDeadError } from '@dropcast/client';
 import type { SendCallOptions, UploadedVideo, VideoClient } from '@dropcast/client';
 import { createVideoHost } from '../../src/host/video-host.ts';
 import type { VideoHostParts } from '../../src/host/video-host.ts';
@@ -43,6 +44,29 @@ test.for([
   const host = createVideoHost({ ...partsOf(opened.client), honoursIdempotencyKey: () => isKeyed });
   const answer = await host.create(someFacts(), 'token', signal);
   expect(answer).toMatchObject({ ok: false, failure: { kind, status: 409, ...(isKeyed && { inDoubt: true }) } });
+});
+
+test('a signature mismatch with every content type says what to set', async () => {
+  const host = createVideoHost({
+    ...partsOf({
+      videos: {
+        send: async () => {
+          throw new AddressDeadError('the upload address answered 403 forbidden: SignatureDoesNotMatch.', {
+            status: 403,
+            code: 'forbidden',
+          });
+        },
+      },
+    } as unknown as VideoClient),
+  });
+  const hooks = { signal, isFirstUse: true, alsoHash: [], onProgress: () => {}, beforeLastPart: async () => {} };
+  expect(await host.send(someFacts(created), hooks)).toMatchObject({
+    ok: false,
+    failure: {
+      kind: 'address dead',
+      message: expect.stringMatching(/SignatureDoesNotMatch; set uploads\.content_type/),
+    },
+  });
 });
 
 test('404 to all that a probe asks for is the address: everything waits', async () => {

@@ -60,7 +60,11 @@ export function everyState(): readonly Facts[] {
     const isBound = facts.videoId !== null;
     return {
       ...facts,
-      ...(isBound && { videoId: `vid_${n}`, uploadUrl: facts.uploadUrl && `https://up.example/${n}` }),
+      ...(isBound && {
+        videoId: `vid_${n}`,
+        uploadUrl: facts.uploadUrl && `https://up.example/${n}`,
+        uploadHeaders: facts.uploadUrl === null ? null : { 'x-upload-signature': `Überblick ${n}` },
+      }),
     };
   });
 }

@@ -128,6 +128,7 @@ test('damage is said on one line, with the way back', async () => {
 
 describe('a restored copy', () => {
   test('restores what was created and uploaded since, with all that the files need to continue', async () => {
+    const withHeaders = { ...uploaded, uploadHeaders: { 'x-upload-signature': 's' } };
     await using scratch = await restored(
       [
         named('unchanged', uploaded),
@@ -141,8 +142,8 @@ describe('a restored copy', () => {
         ['bound', named('created', created)],
         ['uploaded', named('failed', uploaded)],
         ['bound', named('new', created)],
-        ['uploaded', named('new', uploaded)],
-        ['ready', named('new', uploaded)],
+        ['uploaded', named('new', withHeaders)],
+        ['ready', named('new', withHeaders)],
         ['bound', named('import', { videoId: 'x', sourceUrl: 'https://elsewhere.example/a.mp4' })],
       ],
     );
@@ -159,7 +160,7 @@ describe('a restored copy', () => {
       new: 'processing',
       import: 'processing',
     });
-    const given = named('new', uploaded);
+    const given = named('new', withHeaders);
     expect(await ledger.load('new')).toMatchObject({
       folder: given.folder,
       path: given.path,
@@ -169,6 +170,7 @@ describe('a restored copy', () => {
       afterReady: given.afterReady,
       videoId: 'vid_new',
       uploadUrl: given.uploadUrl,
+      uploadHeaders: given.uploadHeaders,
       sha256: given.sha256,
       end: null,
     });

@@ -24,6 +24,7 @@ export const anyFacts: fc.Arbitrary<Facts> = fc
     intent: fc.option(fc.constant('token')),
     videoId: fc.option(fc.constant('vid_1')),
     uploadUrl: fc.option(fc.constant('u:vid_1')),
+    uploadHeaders: fc.option(fc.constant({ 'content-type': 'video/mp4' })),
     uploadStartedAt: time,
     sha256: fc.option(fc.constant('aa')),
     uploadedAt: time,

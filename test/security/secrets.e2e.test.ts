@@ -20,11 +20,14 @@ let config: string;
 let credential: string;
 /** What is secret in the upload addresses that were asked, as they came. */
 const signatures = new Set<string>();
+/** The secret of a header that the service asks for. */
+const uploadToken = 'tok_77c0ffee5eed';
 
 beforeAll(async () => {
   let echoes = 0;
   host = cleanup.use(
     await startVideoHost({
+      created: { upload_headers: { 'X-Upload-Token': `Token ${uploadToken}` } },
       meddle: (request, response) => {
         const key = request.headers.authorization ?? '';
         const bare = key.replace('Bearer ', '');
@@ -36,8 +39,10 @@ beforeAll(async () => {
       meddleUpload: (request, response, id) => {
         if (host.puts.filter((put) => put === id).length > 1) return false;
         const signature = new URL(request.url ?? '', host.uploadOrigin).searchParams.get('sig') ?? '';
+        const token = String(request.headers['x-upload-token']);
         signatures.add(signature);
-        const said = `${request.url} at http://${request.headers.host}${request.url}, signature ${signature}`;
+        const said = `${request.url} at http://${request.headers.host}${request.url}, signature ${signature}, header ${token}`;
+        if (token === `Token ${uploadToken}`) signatures.add(uploadToken);
         return answer(response, 503, { error: { code: signature, message: said } });
       },
     }),
@@ -72,7 +77,7 @@ afterAll(() => cleanup.disposeAsync());
 describe('the key of a running daemon', () => {
   test('was used, so that it could have been shown', () => {
     expect(host.requests.length).toBeGreaterThan(2);
-    expect([...signatures]).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/)]);
+    expect([...signatures]).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/), uploadToken]);
     expect(daemon.output()).toContain('refused: ');
   });
 

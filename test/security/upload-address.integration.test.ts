@@ -152,9 +152,9 @@ describe('an upload address with a name', () => {
   }
 
   async function put(folder: ScratchDirectory, url: string, world: UploadWorld, signal = new AbortController().signal) {
-    const { name, sizeBytes, openReader } = await seekableOf(await folder.write('clip.mp4', 'the film'));
+    const { sizeBytes, openReader } = await seekableOf(await folder.write('clip.mp4', 'the film'));
     await using reader = await openReader();
-    const options = { url, name, signal, stallTimeoutMs: 5_000, beforeLastPart: async () => {} };
+    const options = { url, headers: {}, signal, stallTimeoutMs: 5_000, beforeLastPart: async () => {} };
     return await putBody({ reader, sizeBytes }, options, world);
   }
 

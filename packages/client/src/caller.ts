@@ -4,7 +4,7 @@ import { RateLimitedError, ServiceError, throwIfAborted } from './errors.ts';
 import { requestIdOf } from './transport/answer.ts';
 import type { Answer } from './transport/answer.ts';
 import type { ApiRequest } from './wire/requests.ts';
-import { originOf, secretsOfAddress } from './transport/scrub.ts';
+import { originOf, secretsOfAddress, secretsOfHeaders } from './transport/scrub.ts';
 import type { Scrub } from './transport/scrub.ts';
 import type { Ending, Transport } from './transport/transport.ts';
 import type { Body, PutOptions, Uploaded } from './upload/put-body.ts';
@@ -13,6 +13,7 @@ import type { Hooks } from './hooks.ts';
 import type { RequestGate } from './request-gate.ts';
 import { waitBeforeRetry } from './retry.ts';
 import type { RetryFacts } from './retry.ts';
+import { PutHeaders } from './upload/put-headers.ts';
 import { requireRetries, requireRetryAfter, requireTimeout } from './settings.ts';
 import type { ClientSettings } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -42,6 +43,9 @@ export interface AskingOptions extends RequestOptions {
 export class Caller {
   readonly #transport: Transport;
   readonly #parts: CallerParts;
+
+  /** The headers that upload hosts accept. */
+  readonly putHeaders = new PutHeaders();
 
   constructor(transport: Transport, parts: CallerParts) {
     this.#transport = transport;
@@ -82,7 +86,7 @@ export class Caller {
   /** One PUT to an upload address, never repeated. @throws as `putBody` */
   async put(body: Body, options: PutOptions, attempt: number): Promise<Uploaded> {
     const note = { operation: 'upload file', method: 'PUT', path: `${originOf(options.url)}/…`, attempt };
-    const scrub = this.scrub(secretsOfAddress(options.url));
+    const scrub = this.scrub([...secretsOfAddress(options.url), ...secretsOfHeaders(options.headers)]);
     const startedAt = performance.now();
     let answered: Pick<Ending, 'status' | 'requestId'> = {};
     this.#parts.hooks.request(note);
@@ -113,6 +117,11 @@ export class Caller {
   /** A signal that fires with the given one, and when the client is closed. */
   untilClosed(signal: AbortSignal | undefined): AbortSignal {
     return this.#transport.untilClosed(signal);
+  }
+
+  /** Headers from an answer, without those that would give the key to another origin. */
+  withoutKey(headers: Readonly<Record<string, string>>, origin: string): Readonly<Record<string, string>> {
+    return this.#transport.withoutKey(headers, origin);
   }
 
   scrub(secrets: readonly string[]): Scrub {

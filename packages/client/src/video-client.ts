@@ -98,7 +98,7 @@ export interface Videos {
    */
   send(
     source: UploadSource,
-    created: Pick<CreatedVideo, 'id' | 'uploadUrl'>,
+    created: Pick<CreatedVideo, 'id' | 'uploadUrl' | 'uploadHeaders'>,
     options?: SendCallOptions,
   ): Promise<UploadedVideo>;
   /**
@@ -236,6 +236,17 @@ export interface SendCallOptions extends RequestOptions {
    * same PUT without it (RFC 9110 section 10.1.1).
    */
   readonly askAfterFailure?: boolean | undefined;
+  /**
+   * Headers of the PUT besides those that the create answer asks for; one of the same name replaces it. Not those of
+   * the connection, such as `Host`, `Content-Length` and `Expect`.
+   */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * The `Content-Type` of the PUT; null: none. Default: as the create answer asks, else by the extension of the name. A
+   * host whose answer says that the signature does not match gets the same body once more without one, and later PUTs
+   * to a host that takes it then have none.
+   */
+  readonly contentType?: string | null | undefined;
   /** Longest time without a byte that moves, in milliseconds, 1 to 2,147,483,647. Default 60,000. */
   readonly stallTimeoutMs?: number | undefined;
   /** Longest time from the last byte to the answer, in milliseconds, 1 to 2,147,483,647. Default 600,000. */

@@ -21,6 +21,7 @@ import { mostOfAll } from '../../view/picture/take-picture.ts';
 import type { LivePicture } from '../../view/picture/picture.ts';
 import { nothingChanged } from '../../view/words/unavailable-words.ts';
 import type { HistoryLine } from '../../ledger/history.ts';
+import { redactedAddress } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { drain, forget, hostsOf } from '../commands/hosts.ts';
 import type { DrainWanted } from '../commands/hosts.ts';
@@ -182,7 +183,7 @@ async function factsInNeed({ ledger }: Pick<Daemon, 'ledger'>): Promise<FactsVie
   const rows = await ledger.rows({ group: 'any', states: ['failed', 'held'], limit: mostFiles, newestFirst: true });
   const files = await Promise.all(
     rows.map(async (facts) => ({
-      facts: { ...facts, uploadUrl: facts.uploadUrl === null ? null : 'https://redacted.invalid/' },
+      facts: { ...facts, ...redactedAddress(facts) },
       history: await ledger.history(facts.id),
     })),
   );

@@ -50,6 +50,7 @@ export const steps: readonly Step[] = [
     suspects ${text} NOT NULL,
     video_id ${text},
     upload_url ${text},
+    upload_headers ${text},
     created_at bigint,
     upload_started_at bigint,
     sha256 ${text},

@@ -32,6 +32,7 @@ const migrations: readonly string[] = [
     suspects TEXT NOT NULL,
     video_id TEXT,
     upload_url TEXT,
+    upload_headers TEXT,
     created_at INTEGER,
     upload_started_at INTEGER,
     sha256 TEXT,

@@ -43,6 +43,8 @@ export interface Facts {
   readonly suspects: readonly string[];
   readonly videoId: string | null;
   readonly uploadUrl: string | null;
+  /** Headers that the upload address needs: as private as the address. Null: none. */
+  readonly uploadHeaders: Readonly<Record<string, string>> | null;
   readonly createdAt: number | null;
   /**
    * Set before the first byte of the first PUT to this video. From then on dropcast asks the service before it repeats
@@ -94,11 +96,20 @@ export interface Amendment {
   readonly tags?: readonly string[];
 }
 
+/** The upload address and its headers, without what lets anyone send there: only whether there are any. */
+export function redactedAddress({ uploadUrl, uploadHeaders }: Pick<Facts, 'uploadUrl' | 'uploadHeaders'>) {
+  return {
+    uploadUrl: uploadUrl === null ? null : 'https://redacted.invalid/',
+    uploadHeaders: uploadHeaders === null ? null : {},
+  };
+}
+
 /** The remote side of a file without a video. */
 export const unbound = {
   intent: null,
   videoId: null,
   uploadUrl: null,
+  uploadHeaders: null,
   createdAt: null,
   uploadStartedAt: null,
   sha256: null,

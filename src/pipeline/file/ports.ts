@@ -129,6 +129,8 @@ export interface CreatedRecord {
   readonly videoId: string;
   /** Null for an import. */
   readonly uploadUrl: string | null;
+  /** Headers that the upload address needs; missing: none. */
+  readonly uploadHeaders?: Facts['uploadHeaders'];
   readonly status: string;
 }
 

@@ -126,13 +126,18 @@ async function giveUp(row: Row, { videoId, status }: CreatedRecord, { clock }: C
 }
 
 /** Writes the receipt first: if the ledger is lost, the receipt still says who has which video. */
-async function bind(row: Row, { videoId, uploadUrl, status }: CreatedRecord, world: CreateWorld): Promise<Outcome> {
+async function bind(
+  row: Row,
+  { videoId, uploadUrl, uploadHeaders = null, status }: CreatedRecord,
+  world: CreateWorld,
+): Promise<Outcome> {
   const now = world.clock.now();
   const isImport = row.facts.sourceUrl !== null;
   const bound = {
     ...unbound,
     videoId,
     uploadUrl: isImport ? null : uploadUrl,
+    uploadHeaders: isImport ? null : uploadHeaders,
     createdAt: now,
     remoteStatus: status,
     // An import has no upload: the service fetches the file.

@@ -59,9 +59,9 @@ async function upload(
   { path, bandwidth, refusesExpect = new Set(), ...given }: Given,
   keys: Readonly<Record<string, string>> = {},
 ): Promise<Uploaded> {
-  const { name, sizeBytes, openReader } = await seekableOf(path);
+  const { sizeBytes, openReader } = await seekableOf(path);
   const options: PutOptions = {
-    name,
+    headers: { 'content-type': 'video/mp4' },
     signal: new AbortController().signal,
     stallTimeoutMs: 5000,
     beforeLastPart: async () => {},

@@ -64,6 +64,7 @@ test('a role that only reads sees the files, but no address that something can b
   await there.reader.query('SELECT name, heard_at FROM dropcast.host');
   for (const text of [
     'SELECT upload_url FROM dropcast.file',
+    'SELECT upload_headers FROM dropcast.file',
     'SELECT * FROM dropcast.file',
     'SELECT file::text FROM dropcast.file',
     'SELECT message FROM dropcast.outbox',

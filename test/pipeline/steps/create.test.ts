@@ -56,6 +56,24 @@ function open(other: Partial<Facts> = {}) {
   return { run, store, world, calls, unconfirmed };
 }
 
+test('headers that the upload address needs are in the row and in the receipt before a byte is sent; a new record has its own', async () => {
+  const { run, store, world } = open();
+  const uploadHeaders = { 'x-upload-signature': 's' };
+  const receipts: object[] = [];
+  const create = async () => ({
+    ok: true as const,
+    value: { videoId: 'vid_2', uploadUrl: 'u:vid_2', uploadHeaders, status: 'pending' },
+  });
+  const append = async (step: string, facts: Facts) => void receipts.push([step, facts.uploadHeaders]);
+  Object.assign(world, { host: { ...world.host, create }, receipts: { append } });
+  await run();
+  expect(store.row().uploadHeaders).toEqual(uploadHeaders);
+  expect(receipts).toEqual([['bound', uploadHeaders]]);
+  const next = open({ ...created, uploadHeaders, dying: true });
+  await next.run();
+  expect(next.store.row()).toMatchObject({ videoId: 'vid_2', uploadHeaders: null });
+});
+
 describe('an id that another file has', () => {
   test.each([
     ['while that file is processed', uploaded],

@@ -150,6 +150,39 @@ describe('a switch', () => {
     expect((await put()).status).toBe(status);
   });
 
+  test.each(['upload_headers', 'required_headers', 'headers'])(
+    'upload_headers=%s: the answer names headers, and an upload without them is refused',
+    async (value) => {
+      await set({ upload_headers: value });
+      const { body } = await create();
+      const told = value === 'headers' ? body.headers.map(({ name, value: is }: Json) => [name, is]) : body[value];
+      const headers = new Headers(told);
+      expect([...headers.keys()]).toEqual(['content-type', 'x-upload-signature']);
+      const put = async (given: Headers | Record<string, string> | [string, string][]) =>
+        fetch(body.upload_url, { method: 'PUT', headers: given, body: await readSample('clip.mp4') });
+      for (const name of headers.keys()) {
+        const without = new Headers(headers);
+        without.delete(name);
+        const answer = await put(without);
+        expect(answer.status).toBe(403);
+        expect(await answer.text()).toMatch(/^<\?xml.*<Code>SignatureDoesNotMatch</s);
+      }
+      expect((await put(headers)).status).toBe(200);
+      expect((await create()).body).not.toMatchObject({ [value]: body[value] });
+    },
+  );
+
+  test('upload_headers=without_type: an upload with a Content-Type is refused, and nothing says so before', async () => {
+    await set({ upload_headers: 'without_type', error_body: 'html' });
+    const { body } = await create();
+    expect(Object.keys(body)).toEqual(['id', 'upload_url', 'status']);
+    const put = async (headers: Headers | Record<string, string> | [string, string][]) =>
+      fetch(body.upload_url, { method: 'PUT', headers, body: await readSample('clip.mp4') });
+    const refused = await put({ 'content-type': 'video/mp4' });
+    expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('SignatureDoesNotMatch')]);
+    expect((await put({})).status).toBe(200);
+  });
+
   test('upload_redirect leads to an address that takes the file', async () => {
     await set({ upload_redirect: '307' });
     const { url, put, id } = await ready();

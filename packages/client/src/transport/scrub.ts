@@ -24,6 +24,12 @@ export function secretsOfAddress(address: string): readonly string[] {
   return [...all, ...all.map(decoded)];
 }
 
+/** The values of the headers of an upload, and their long parts: each may be a token or a signature. */
+export function secretsOfHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
+  const values = Object.entries(headers).flatMap(([name, value]) => (name === 'content-type' ? [] : [value]));
+  return values.flatMap((value) => [value, ...value.split(/[\s,;="]+/)]);
+}
+
 /**
  * Cuts every web address to its origin, an encoded one whole, and removes every bearer token: for a text whose secrets
  * are not known.

@@ -90,6 +90,13 @@ export class Transport implements AsyncDisposable {
     return createScrub([this.#options.apiKey.reveal(), ...secrets]);
   }
 
+  /** Headers from an answer, without those that would give the key to an origin that may not have it. */
+  withoutKey(headers: Readonly<Record<string, string>>, origin: string): Readonly<Record<string, string>> {
+    if (this.#trusted.has(origin)) return headers;
+    const key = this.#options.apiKey.reveal();
+    return Object.fromEntries(Object.entries(headers).filter(([, value]) => !value.includes(key)));
+  }
+
   /**
    * Sends one request and reads its answer.
    * @throws {ServiceError} of every kind except those of uploads

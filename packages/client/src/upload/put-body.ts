@@ -8,10 +8,9 @@ import type { Bandwidth } from './bandwidth.ts';
 import type { BeginHash } from './begin-hash.ts';
 import type { BodyReader } from './body-reader.ts';
 import { Line } from '../transport/connection.ts';
-import { contentTypeOf } from './content-type.ts';
 import { AbortedError, throwIfAborted, UnreadableAnswerError, UploadServerError } from '../errors.ts';
 import { exchange } from '../transport/exchange.ts';
-import { createScrub, secretsOfAddress } from '../transport/scrub.ts';
+import { createScrub, secretsOfAddress, secretsOfHeaders } from '../transport/scrub.ts';
 import { StallWatch } from './stall-watch.ts';
 import { UploadBody } from './upload-body.ts';
 import type { UploadTarget, UploadTargets } from './upload-targets.ts';
@@ -25,8 +24,8 @@ export interface Body {
 export interface PutOptions {
   /** The signed upload address. It authorises itself; never shown. */
   readonly url: string;
-  /** Its extension decides the content type. */
-  readonly name: string;
+  /** Headers besides those of the connection and the key, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   /** Longest time without a byte that moves, in milliseconds. */
   readonly stallTimeoutMs: number;
@@ -87,7 +86,7 @@ export async function putBody(body: Body, options: PutOptions, world: UploadWorl
   const target = await world.targets.admit(options.url);
   throwIfAborted(options.signal, 'the upload');
   const { answer, sha256 } = await sendAsAccepted(body, target, options, world);
-  if (!isSuccess(answer.status)) throw uploadError(answer, scrubFor(options.url, world, target.url), Date.now());
+  if (!isSuccess(answer.status)) throw uploadError(answer, scrubFor(options, world, target.url), Date.now());
   if (startsLikePage(answer.body)) {
     throw new UnreadableAnswerError(
       `${target.url.origin} answered ${answer.status} to the upload, but with a web page, as proxies and login portals send`,
@@ -203,14 +202,14 @@ async function untilContinue(request: ClientRequest, line: Line, signal: AbortSi
 function headersFor(sizeBytes: number, target: URL, expecting: boolean, options: PutOptions, world: UploadWorld) {
   const key = world.keyFor(target.origin);
   return {
-    'content-length': String(sizeBytes),
-    'content-type': contentTypeOf(options.name),
     'user-agent': world.userAgent,
-    ...(expecting && { expect: '100-continue' }),
     ...(key !== null && { authorization: `Bearer ${key}` }),
+    ...options.headers,
+    'content-length': String(sizeBytes),
+    ...(expecting && { expect: '100-continue' }),
   };
 }
 
-function scrubFor(address: string, world: UploadWorld, target: URL) {
-  return createScrub([...secretsOfAddress(address), world.keyFor(target.origin) ?? '']);
+function scrubFor({ url, headers }: PutOptions, world: UploadWorld, target: URL) {
+  return createScrub([...secretsOfAddress(url), ...secretsOfHeaders(headers), world.keyFor(target.origin) ?? '']);
 }

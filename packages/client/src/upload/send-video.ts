@@ -1,9 +1,10 @@
 import { FileChangedError, UploadConflictError, UploadRejectedError } from '../errors.ts';
 import { getVideo } from '../wire/requests.ts';
-import { secretsOfAddress } from '../transport/scrub.ts';
+import { originOf, secretsOfAddress } from '../transport/scrub.ts';
 import type { CreatedVideo, Video } from '../wire/videos.ts';
 import { afterFailedPut } from './after-failed-put.ts';
 import type { BodyReader } from './body-reader.ts';
+import { checkHeaders } from './put-headers.ts';
 import { failedNote } from '../caller.ts';
 import type { Caller } from '../caller.ts';
 import { untilAborted } from '../until-aborted.ts';
@@ -11,21 +12,35 @@ import { failedVideo } from '../wait-until-ready.ts';
 import { longestTimerMs, requireWithin } from '../settings.ts';
 import type { SeekableSource, SendCallOptions, UploadedVideo } from '../video-client.ts';
 
+/** The record, and what the upload address needs. */
+export type SendTo = Pick<CreatedVideo, 'id' | 'uploadUrl' | 'uploadHeaders'>;
+
 const defaultStallTimeoutMs = 60_000;
 
 /** @throws TypeError for options out of their range */
-export function checkSendOptions({ stallTimeoutMs = 1, answerTimeoutMs = 1 }: SendCallOptions): void {
+export function checkSendOptions({
+  stallTimeoutMs = 1,
+  answerTimeoutMs = 1,
+  headers = {},
+  contentType,
+}: SendCallOptions): void {
   requireWithin('stallTimeoutMs', stallTimeoutMs, [1, longestTimerMs]);
   requireWithin('answerTimeoutMs', answerTimeoutMs, [1, longestTimerMs]);
+  checkHeaders({ ...headers, ...(typeof contentType === 'string' && { 'content-type': contentType }) });
 }
 
 /** Sends bytes to the upload address of a record, again where that is safe. @throws as `Videos.send` */
 export async function sendVideo(
   caller: Caller,
-  { source, to }: { readonly source: SeekableSource; readonly to: Pick<CreatedVideo, 'id' | 'uploadUrl'> },
+  { source, to }: { readonly source: SeekableSource; readonly to: SendTo },
   options: SendCallOptions,
 ): Promise<UploadedVideo> {
-  const sending = new Sending(caller, source, { id: to.id, url: requireAddress(to), options });
+  const sending = new Sending(caller, source, {
+    id: to.id,
+    url: requireAddress(to),
+    asked: to.uploadHeaders ?? {},
+    options,
+  });
   for (let attempt = 1; ; attempt += 1) {
     const sent = await sending.attempt(attempt);
     if (sent !== null) return sent;
@@ -35,6 +50,7 @@ export async function sendVideo(
 interface Destination {
   readonly id: string;
   readonly url: string;
+  readonly asked: Readonly<Record<string, string>>;
   readonly options: SendCallOptions;
 }
 
@@ -73,16 +89,34 @@ class Sending {
     }
   }
 
+  /** A host that signed other headers refuses the body: it gets the same body once more, with the others. */
   async #put(attempt: number): Promise<string> {
+    const { url, asked, options } = this.#to;
+    const origin = originOf(url);
+    const { headers: own = {}, contentType } = options;
+    const choice = { name: this.#source.name, asked: this.#caller.withoutKey(asked, origin), own, contentType };
+    const { putHeaders } = this.#caller;
+    for (;;) {
+      try {
+        const sha256 = await this.#putWith(putHeaders.headersFor(origin, choice), attempt);
+        putHeaders.took(origin);
+        return sha256;
+      } catch (error) {
+        if (!putHeaders.mayTryOthers(origin, choice, error)) throw error;
+      }
+    }
+  }
+
+  async #putWith(headers: Readonly<Record<string, string>>, attempt: number): Promise<string> {
     const { url, options } = this.#to;
-    const { name, sizeBytes } = this.#source;
+    const { sizeBytes } = this.#source;
     await using reader = await this.#open();
     requireSize(reader, this.#source);
     const { sha256 } = await this.#caller.put(
       { reader, sizeBytes },
       {
         url,
-        name,
+        headers,
         signal: this.#signal,
         stallTimeoutMs: options.stallTimeoutMs ?? defaultStallTimeoutMs,
         answerTimeoutMs: options.answerTimeoutMs,

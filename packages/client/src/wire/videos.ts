@@ -8,6 +8,7 @@ import { readMeta } from './list-page.ts';
 import { counted, one, present } from './reader.ts';
 import type { Reader } from './reader.ts';
 import { textWithin } from './text-within.ts';
+import { uploadHeadersOf } from './upload-headers.ts';
 
 /** The words of api-spec section 3, or one that the service adds later. */
 export type VideoStatus = OpenWord<'pending' | 'processing' | 'ready' | 'failed'>;
@@ -17,6 +18,11 @@ export interface CreatedVideo {
   readonly id: string;
   /** The address for `send`; null for an import. It is signed, and everyone who has it may upload: do not print it. */
   readonly uploadUrl: string | null;
+  /**
+   * Headers that the upload address needs, names in lower case; missing if it needs none. `send` sends them to no other
+   * origin. They may be signed, or a token: do not print their values.
+   */
+  readonly uploadHeaders?: Readonly<Record<string, string>>;
   readonly status: VideoStatus;
 }
 
@@ -83,7 +89,7 @@ const VideoAnswer = z.object({
   status_message: Reason,
 });
 
-const CreatedAnswer = z.object({
+const CreatedAnswer = z.looseObject({
   id: Id,
   upload_url: z.nullish(textWithin(1, Infinity)),
   status: orMissing(oneOf('pending', 'processing', 'ready', 'failed')),
@@ -126,10 +132,12 @@ function listItemOf(wire: z.output<typeof VideoAnswer>): VideoListItem {
 }
 
 function createdOf(wire: z.output<typeof CreatedAnswer>): CreatedVideo {
+  const uploadHeaders = uploadHeadersOf(wire);
   return {
     id: wire.id,
     // Cut just above the limit: the record is known by its id, and `send` refuses the address.
     uploadUrl: wire.upload_url?.slice(0, longestAddress + 1) ?? null,
+    ...(Object.keys(uploadHeaders).length > 0 && { uploadHeaders }),
     status: wire.status ?? 'pending',
   };
 }

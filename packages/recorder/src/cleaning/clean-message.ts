@@ -5,7 +5,7 @@ import { hidden, withoutSignature } from './hidden.ts';
 import { hasHiddenField, learnSecretFields } from './json-inside-text.ts';
 import type { KnownSecrets } from './known-secrets.ts';
 import type { RecordedMessage } from '../recording.ts';
-import { isSecretName } from './secret-names.ts';
+import { isSecretName, uploadHeaderFields } from './secret-names.ts';
 import { withoutLocalTokens } from '../upload-addresses.ts';
 
 /** How messages are cleaned. Secrets in known places or forms are removed here, known secrets by `withoutKnown`. */
@@ -82,6 +82,7 @@ function parsed(text: string): unknown {
 
 function cleanJson(value: unknown, cleaning: Cleaning, name = ''): unknown {
   if (isSecretName(name)) return cleanSecret(value, cleaning.secrets);
+  if (uploadHeaderFields.has(name)) return withoutHeaderValues(value);
   if (typeof value === 'string') return cleanText(value, name, cleaning);
   if (Array.isArray(value)) return value.map((item: unknown) => cleanJson(item, cleaning, name));
   if (typeof value !== 'object' || value === null) return value;
@@ -93,6 +94,13 @@ function cleanJson(value: unknown, cleaning: Cleaning, name = ''): unknown {
       cleanJson(held, cleaning, isWhole && !isSecretName(key) ? name : key),
     ]),
   );
+}
+
+/** The names of the headers of an upload, and its content type: any other value may be a token. */
+function withoutHeaderValues(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutHeaderValues(item));
+  if (typeof value !== 'object' || value === null) return /^(?:content-type|name|key)$/i.test(name) ? value : hidden;
+  return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, withoutHeaderValues(held, key)]));
 }
 
 /** Learns everything below the name of a secret. */

@@ -1,5 +1,5 @@
 import type { KnownSecrets } from './known-secrets.ts';
-import { isSecretName } from './secret-names.ts';
+import { isSecretName, uploadHeaderFields } from './secret-names.ts';
 
 /**
  * Whether a text contains JSON with a secret field: lines of JSON, JSON inside text, or JSON that breaks off. The end
@@ -8,7 +8,10 @@ import { isSecretName } from './secret-names.ts';
  */
 export function hasHiddenField(text: string, { redacted }: { readonly redacted: ReadonlySet<string> }): boolean {
   const names = text.matchAll(/["']([^"'\\]{1,100})\\*["']\s*:/g);
-  return names.some(([, name = '']) => name === 'upload_url' || redacted.has(name) || isSecretName(name));
+  return names.some(
+    ([, name = '']) =>
+      name === 'upload_url' || uploadHeaderFields.has(name) || redacted.has(name) || isSecretName(name),
+  );
 }
 
 /** Learns the readable part of the texts of fields that are named like secrets. */

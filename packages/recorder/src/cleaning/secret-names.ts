@@ -6,3 +6,12 @@ export function isSecretName(name: string): boolean {
     ) || /(?:api|access|auth|private|signing|stream|client|encryption)[-_]?key/i.test(name)
   );
 }
+
+/** Fields of the answer to a creation that hold the headers of the upload. */
+export const uploadHeaderFields: ReadonlySet<string> = new Set([
+  'upload_headers',
+  'required_headers',
+  'headers',
+  'uploadHeaders',
+  'requiredHeaders',
+]);

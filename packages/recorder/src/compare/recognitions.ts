@@ -153,6 +153,21 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
       return isSuccess(exchange) ? 'none' : null;
     }),
   },
+  upload_headers: {
+    from: 'fields of the answer to a creation; `without_type`: an upload without Content-Type that is taken where one with it was refused with 403',
+    shown: (exchanges) => [
+      ...successes(['videos.create'], ({ json }) => {
+        const video = dataOf(json);
+        return openPoints.upload_headers.values.find((value) => isObject(video) && value in video) ?? null;
+      })(exchanges),
+      ...successes(['uploads.put'], ({ exchange }) => {
+        const isRefusal = ({ target, answer, request }: RecordedExchange): boolean =>
+          target === exchange.target && answer?.status === 403 && request.headers['content-type'] !== undefined;
+        const isWithout = exchange.request.headers['content-type'] === undefined;
+        return isWithout && exchanges.some(isRefusal) ? 'without_type' : null;
+      })(exchanges),
+    ],
+  },
   expired_address: {
     from: 'a first upload that is refused with 403, 404 or 410, of a video that is still there',
     shown: (exchanges) =>
@@ -209,12 +224,15 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
     shown: each(({ exchange, operation }) =>
       operation !== undefined &&
       isSuccess(exchange) &&
-      departuresOf(operation, exchange).some(({ isNew }) => isNew === true)
+      departuresOf(operation, exchange).some(({ isNew, place }) => isNew === true && !isOfUploadHeaders.test(place))
         ? 'yes'
         : null,
     ),
   },
 };
+
+/** Another switch stands for these fields. */
+const isOfUploadHeaders = new RegExp(`[ .](?:${openPoints.upload_headers.values.join('|')})$`);
 
 type Read<Value> = (answered: Answered) => Value | null;
 

@@ -1,4 +1,5 @@
 import type { HeldAnswer } from '../faults/held-answer.ts';
+import { toldHeaders } from '../uploads/signed-headers.ts';
 import type { Switches } from './switch-table.ts';
 
 /** The call that the answer belongs to. */
@@ -19,11 +20,7 @@ function settledSuccess(answer: HeldAnswer, call: AnsweredCall, switches: Switch
   const json = jsonOf(answer);
   switch (call.operation) {
     case 'videos.create':
-      return withJson(
-        answer,
-        switches.create_body === 'wrapped' ? { data: told(json, switches) } : told(json, switches),
-        Number(switches.create_status),
-      );
+      return created(answer, json, switches);
     case 'videos.get':
       return withJson(answer, enveloped(fieldsOf(told(dataOf(json), switches), switches), switches.get_body));
     case 'videos.list':
@@ -46,6 +43,13 @@ function settledSuccess(answer: HeldAnswer, call: AnsweredCall, switches: Switch
     default:
       return withJson(answer, told(json, switches));
   }
+}
+
+function created(answer: HeldAnswer, json: unknown, switches: Switches): HeldAnswer {
+  const plain = told(json, switches);
+  const headers = isObject(json) ? toldHeaders(String(json['upload_url']), switches.upload_headers) : {};
+  const whole = isObject(plain) ? { ...plain, ...headers } : plain;
+  return withJson(answer, switches.create_body === 'wrapped' ? { data: whole } : whole, Number(switches.create_status));
 }
 
 function updated(answer: HeldAnswer, json: unknown, switches: Switches): HeldAnswer {

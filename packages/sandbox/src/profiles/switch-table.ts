@@ -117,6 +117,13 @@ export const openPoints = {
     why: 'Not shown. A client must not follow it with its file: a redirected PUT often arrives empty.',
     dropcast: 'waits, names the target, and tries again: a redirect is never followed',
   },
+  upload_headers: {
+    about: 'Headers that an upload address was signed with',
+    values: ['any', 'upload_headers', 'required_headers', 'headers', 'without_type'],
+    why: 'Section 4.5 does not show the headers of the PUT. The answer to a creation names them: an object `upload_headers` or `required_headers`, or `headers` as a list of names and values; or the address was signed without a Content-Type and nothing says so (S3 signature version 2). A PUT with others is answered as by an object store: 403 `SignatureDoesNotMatch`, in XML.',
+    dropcast:
+      'sends what the answer names; after a signature mismatch sends the file once more without Content-Type, and remembers for the host',
+  },
   expired_address: {
     about: 'PUT to an address that has expired',
     values: ['403', '404', '410'],
@@ -217,6 +224,10 @@ export const profiles = {
   'new-words': { processing_word: 'transcoding', extra_fields: 'yes', get_fields: 'list', update_answer: 'partial' },
   'pending-until-ready': { processing_word: 'pending' },
   'redirecting-uploads': { upload_redirect: '307' },
+  'upload-headers': { upload_headers: 'upload_headers' },
+  'required-headers': { upload_headers: 'required_headers', create_body: 'wrapped' },
+  'listed-headers': { upload_headers: 'headers', extra_fields: 'yes' },
+  'signed-without-type': { upload_headers: 'without_type' },
 } as const satisfies Readonly<Record<string, Partial<Switches>>>;
 
 export type ProfileName = keyof typeof profiles;

@@ -11,6 +11,7 @@ import type { Switchboard } from '../profiles/switchboard.ts';
 import type { Switches } from '../profiles/switch-table.ts';
 import { isFormBody, isFormType } from './form-body.ts';
 import { receiveFile, type ReceivedFile } from './receive.ts';
+import { isSigned, signatureMismatch } from './signed-headers.ts';
 
 export interface UploadParts {
   readonly records: Pick<Records, 'addresses' | 'videos'>;
@@ -55,6 +56,9 @@ function redirect(exchange: Exchange): void {
 /** assumed: 200 with what was stored; the specification does not show the answer (api-spec section 4.5). */
 async function takeBody({ request, response, awaitsContinue }: Exchange, parts: UploadParts): Promise<void> {
   const videoId = admittedVideo(request, parts);
+  const [path = ''] = (request.url ?? '').split('?', 1);
+  if (!isSigned(path, request.headers, parts.switchboard.now.upload_headers))
+    return answerEarly({ request, response, awaitsContinue }, signatureMismatch);
   if (awaitsContinue) response.writeContinue();
   const { era } = parts.acceptance;
   const file = await receiveFile(request, parts.incoming);

@@ -1,5 +1,5 @@
 import type { HistoryLine } from '../../../ledger/history.ts';
-import { stateOf } from '../../../pipeline/file/facts.ts';
+import { redactedAddress, stateOf } from '../../../pipeline/file/facts.ts';
 import type { Facts } from '../../../pipeline/file/facts.ts';
 import { decide } from '../../../pipeline/file/machine.ts';
 import type { FileEvent } from '../../../pipeline/file/machine.ts';
@@ -26,7 +26,7 @@ export function maskedFile({ facts, history }: BundledFile, mask: Mask): Bundled
       ...facts,
       path: mask.relative(facts.path),
       sourceUrl: facts.sourceUrl === null ? null : 'https://redacted.invalid/',
-      uploadUrl: facts.uploadUrl === null ? null : 'https://redacted.invalid/',
+      ...redactedAddress(facts),
       sha256: facts.sha256 === null ? null : mask.words(facts.sha256),
       plan:
         plan === null

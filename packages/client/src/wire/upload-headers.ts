@@ -1,0 +1,47 @@
+/** Fields of a create answer in which services name the headers that their upload address needs. */
+const fields = ['upload_headers', 'required_headers', 'headers', 'uploadHeaders', 'requiredHeaders'] as const;
+
+const mostHeaders = 32;
+const longestName = 100;
+const longestValue = 8192;
+
+/**
+ * The headers that a create answer asks for: an object by name, or a list of `{name, value}`. Left out are those that
+ * belong to the connection (RFC 9110 section 7.6.1) or to this client, malformed ones, and all after the 32nd.
+ *
+ * assumed: api-spec section 4.5 does not show the headers of the PUT.
+ *
+ * @returns names in lower case
+ */
+export function uploadHeadersOf(answer: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const found = fields.flatMap((field) => pairsOf(answer[field]).slice(0, 2 * mostHeaders));
+  const headers = new Map<string, string>();
+  for (const [name, value] of found) {
+    const key = typeof name === 'string' ? name.toLowerCase() : '';
+    if (headers.size < mostHeaders && !headers.has(key) && maySend(key) && isValue(value)) headers.set(key, value);
+  }
+  return Object.fromEntries(headers);
+}
+
+/** Whether an upload may carry a header. @param name in lower case */
+export function maySend(name: string): boolean {
+  return name.length <= longestName && /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !reserved.test(name);
+}
+
+/** The connection and the client set these; a cookie would be somebody's session; `__proto__` is no header. */
+const reserved =
+  /^(?:host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|cookie|proxy-.*|__proto__)$/;
+
+/** Visible ASCII, as signed headers have it: nothing that ends the header or the line. */
+function isValue(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= longestValue && /^[\x20-\x7e]*$/.test(value);
+}
+
+function pairsOf(field: unknown): readonly (readonly [name: unknown, value: unknown])[] {
+  if (typeof field !== 'object' || field === null) return [];
+  if (!Array.isArray(field)) return Object.entries(field);
+  return field.flatMap((each: unknown) => {
+    const { name, key, value } = (each ?? {}) as { readonly name?: unknown; readonly key?: unknown; value?: unknown };
+    return [[name ?? key, value] as const];
+  });
+}
