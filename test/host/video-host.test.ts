@@ -46,6 +46,27 @@ test.for([
   expect(answer).toMatchObject({ ok: false, failure: { kind, status: 409, ...(isKeyed && { inDoubt: true }) } });
 });
 
+test('a file is sent with the headers of its row and of the configuration', async () => {
+  const calls: unknown[] = [];
+  const send = async (_: unknown, to: object, options: SendCallOptions) => {
+    calls.push([to, options.headers, options.contentType]);
+    return { id: 'vid_1', sizeBytes: 1, sha256: 'aa' };
+  };
+  const configured = { headers: { 'x-own': '1' }, contentType: null };
+  const host = createVideoHost({
+    ...partsOf({ videos: { send } } as unknown as VideoClient),
+    putHeaders: () => configured,
+  });
+  const hooks = { signal, isFirstUse: true, alsoHash: [], onProgress: () => {}, beforeLastPart: async () => {} };
+  await host.send(someFacts({ ...created, uploadHeaders: { 'x-token': 's' } }), hooks);
+  await host.send(someFacts(created), hooks);
+  const to = { id: 'vid_1', uploadUrl: 'u:vid_1' };
+  expect(calls).toEqual([
+    [{ ...to, uploadHeaders: { 'x-token': 's' } }, configured.headers, null],
+    [to, configured.headers, null],
+  ]);
+});
+
 test('a signature mismatch with every content type says what to set', async () => {
   const host = createVideoHost({
     ...partsOf({

@@ -62,6 +62,26 @@ describe('a secret that the service says back is not recorded', () => {
     expect(await fileOf({}, { said: { token: 77_777_777, other: 77_777_777 } })).not.toContain('77777777');
   });
 
+  test.each<[string, unknown]>([
+    ['an object', { 'Content-Type': 'video/mp4', 'x-blob': 'hush-hush-1' }],
+    [
+      'a list',
+      [
+        { name: 'x-blob', value: 'hush-hush-1' },
+        { name: 'x-other', value: ['hush-hush-1'] },
+      ],
+    ],
+    ['a text', 'x-blob: hush-hush-1'],
+    ['an object in an object', { put: { 'x-blob': 'hush-hush-1' } }],
+  ])('a header of an upload, in %s', async (_, headers) => {
+    for (const field of ['upload_headers', 'required_headers', 'headers', 'uploadHeaders', 'requiredHeaders']) {
+      const file = await fileOf({}, { said: { id: 'v', [field]: headers } });
+      expect(file).not.toContain('hush');
+      expect(file).toContain(field);
+      if (typeof headers !== 'string') expect(file).toContain('x-blob');
+    }
+  });
+
   test.each([
     'https://127.0.0.1:1/hush%2Dhush%2D1234',
     'https://127.0.0.1:1/?sig=hush-hush-1234',

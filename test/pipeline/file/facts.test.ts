@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isSameVersion, lookKey, looksTheSame } from '../../../src/pipeline/file/file-version.ts';
 import type { FileVersion } from '../../../src/pipeline/file/file-version.ts';
+import { redactedAddress } from '../../../src/pipeline/file/facts.ts';
 import { someVersion } from '../some-facts.ts';
 
 // The watcher keeps a key for each of 100,000 files instead of the version: it must not judge otherwise.
@@ -31,4 +32,11 @@ describe.each<[string, (one: FileVersion, other: FileVersion) => boolean]>([
   test.each([{ ino: '9' }, { birthtimeNs: '9' }, { size: 9 }, { mtimeNs: '9' }])('it does not with %o', (other) => {
     expect(isSame(someVersion, { ...someVersion, ...other })).toBe(false);
   });
+});
+
+test('a shown row says whether it has an upload address and headers, and not which', () => {
+  const facts = { uploadUrl: 'https://up.example/1?sig=s3cret', uploadHeaders: { 'x-token': 's3cret' } };
+  expect(redactedAddress(facts)).toEqual({ uploadUrl: 'https://redacted.invalid/', uploadHeaders: {} });
+  const none = { uploadUrl: null, uploadHeaders: null };
+  expect(redactedAddress(none)).toEqual(none);
 });
