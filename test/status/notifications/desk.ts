@@ -16,6 +16,7 @@ import { createNotifications } from '../../../src/status/notifications/notificat
 import type { NotificationsWorld } from '../../../src/status/notifications/notifications.ts';
 import type { Sent } from '../../../packages/notify/src/senders/sent.ts';
 import { failure, someFacts } from '../../pipeline/some-facts.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { recordingLogger } from '../../pipeline/silent-logger.ts';
 
 export const minute = 60_000;
@@ -51,6 +52,16 @@ export const missingFile = (place: string, folder: string): ExpectationView => (
   until: 'live',
   state: 'missing',
 });
+
+/** A desk with a directory of its own, which knows what there was before. */
+export async function settledDesk(notify: Config['notify'] = [target('a')]) {
+  await using stack = new AsyncDisposableStack();
+  const scratch = stack.use(await scratchDirectory());
+  const here = stack.use(await desk(scratch.path, notify));
+  await here.settle();
+  const parts = stack.move();
+  return { ...here, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
 
 /** Notifications on a real ledger, beside a daemon that is only told about, with a clock that stands still. */
 export async function desk(directory: string, notify: Config['notify'], at = noon) {

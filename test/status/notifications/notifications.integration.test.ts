@@ -5,7 +5,7 @@ import { someHost } from '../../fleet/fake-fleet.ts';
 import { failure, someFacts } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { eventually } from '../../support/until.ts';
-import { away, desk, done, held, minute, missingFile, noon, pause, taken, target } from './desk.ts';
+import { away, desk, settledDesk, done, held, minute, missingFile, noon, pause, taken, target } from './desk.ts';
 
 describe('the hosts of a fleet', () => {
   test('report each event once, by the host that has the turn, also for files of others', async () => {
@@ -25,9 +25,7 @@ describe('the hosts of a fleet', () => {
   });
 
   test('continue from what another host has reported', async () => {
-    await using scratch = await scratchDirectory();
-    await using here = await desk(scratch.path, [target('a')]);
-    await here.settle();
+    await using here = await settledDesk();
     here.world.turn = null;
     await here.becomes('f_1', held);
     const last = await here.ledger.lastPassage();
@@ -120,9 +118,7 @@ describe('notifications', () => {
   });
 
   test('what happens to a live file later, like the deletion of its local file, is not told as live again', async () => {
-    await using scratch = await scratchDirectory();
-    await using here = await desk(scratch.path, [target('a')]);
-    await here.settle();
+    await using here = await settledDesk();
     await here.becomes('f_1', done);
     await here.pass(2 * minute);
     const [facts] = await here.ledger.find('f_1');
@@ -134,9 +130,7 @@ describe('notifications', () => {
   });
 
   test('a live file that cannot be deleted or moved needs a person, and is reported', async () => {
-    await using scratch = await scratchDirectory();
-    await using here = await desk(scratch.path, [target('a', { on: ['needs_you'] })]);
-    await here.settle();
+    await using here = await settledDesk([target('a', { on: ['needs_you'] })]);
     await here.becomes('f_1', done);
     await here.pass(2 * minute);
     const [facts] = await here.ledger.find('f_1');
@@ -153,9 +147,7 @@ describe('notifications', () => {
   });
 
   test('a flood of more lines than are read at once is reported to its end, without waiting for other news', async () => {
-    await using scratch = await scratchDirectory();
-    await using here = await desk(scratch.path, [target('a')]);
-    await here.settle();
+    await using here = await settledDesk();
     await here.becomes('f_0', held);
     for (let n = 1; n <= 3; n += 1) {
       const [facts] = await here.ledger.find('f_0');
@@ -171,9 +163,7 @@ describe('notifications', () => {
   });
 
   test('a channel that the service does not have needs a person, and is reported; so is its arrival', async () => {
-    await using scratch = await scratchDirectory();
-    await using here = await desk(scratch.path, [target('a')]);
-    await here.settle();
+    await using here = await settledDesk();
     here.world.unknown = [{ kind: 'channel', name: 'ch_gone', since: noon }];
     await here.pass(2 * minute);
     here.world.unknown = [];
@@ -185,9 +175,7 @@ describe('notifications', () => {
   });
 
   test('a reload that changes a target sends what waits at once, and its memory of what was dropped ends with the message', async () => {
-    await using scratch = await scratchDirectory();
-    await using here = await desk(scratch.path, [target('a')]);
-    await here.settle();
+    await using here = await settledDesk();
     here.world.answer = () => ({ ...away, retryAfterMs: 50 * minute });
     await here.ledger.news.commit({ remember: { 'dropped:a': 3 } });
     await here.becomes('f_1', held);
@@ -204,9 +192,7 @@ describe('notifications', () => {
   });
 
   test('messages older than three days are dropped and counted together with those before', async () => {
-    await using scratch = await scratchDirectory();
-    await using here = await desk(scratch.path, [target('a')]);
-    await here.settle();
+    await using here = await settledDesk();
     here.world.answer = () => away;
     await here.ledger.news.commit({ remember: { 'dropped:a': 2 } });
     await here.becomes('f_1', held);
@@ -221,9 +207,7 @@ describe('notifications', () => {
   });
 
   test('a message that a target refuses permanently is counted in the next one that it accepts', async () => {
-    await using scratch = await scratchDirectory();
-    await using here = await desk(scratch.path, [target('a')]);
-    await here.settle();
+    await using here = await settledDesk();
     here.world.answer = () => ({ ...away, isRefusal: true });
     await here.becomes('f_1', held);
     await here.pass(20 * minute);
@@ -250,9 +234,7 @@ describe('notifications', () => {
   });
 
   test('what happens within a minute is one message for each cause, to each target that wants it', async () => {
-    await using scratch = await scratchDirectory();
-    await using here = await desk(scratch.path, [target('a'), target('b', { on: ['live'] })]);
-    await here.settle();
+    await using here = await settledDesk([target('a'), target('b', { on: ['live'] })]);
     for (let n = 0; n < 7; n += 1) await here.becomes(`f_h${n}`, held);
     for (let n = 0; n < 14; n += 1) await here.becomes(`f_d${n}`, done);
     await here.pass(30_000);
@@ -267,12 +249,10 @@ describe('notifications', () => {
   });
 
   test('a fixed problem is reported to targets that knew of it, and not one that was fixed before any report', async () => {
-    await using scratch = await scratchDirectory();
-    await using here = await desk(scratch.path, [
+    await using here = await settledDesk([
       target('a', { on: ['needs_you', 'recovered'] }),
       target('b', { on: ['recovered'] }),
     ]);
-    await here.settle();
     await here.becomes('f_1', held);
     await here.becomes('f_2', held);
     await here.becomes('f_2', done);
@@ -430,9 +410,7 @@ describe('notifications', () => {
   });
 
   test('a folder, a pause, a key, a feed and the budget: told when they last, and when they are over', async () => {
-    await using scratch = await scratchDirectory();
-    await using here = await desk(scratch.path, [target('a')]);
-    await here.settle();
+    await using here = await settledDesk();
     here.world.frozen = ['/in'];
     here.world.pause = pause();
     here.events.emit({ type: 'feed', feed: 'feed_news', files: 2, failure: failure('permanent') });
@@ -479,19 +457,7 @@ describe('notifications', () => {
 
   test('an expected file is reported when it is missing, late, and there, once over restarts, and not for past days', async () => {
     await using scratch = await scratchDirectory();
-    const view: ExpectationView = {
-      key: 'k',
-      folder: '/in',
-      match: 'evening/*.mp4',
-      day: '2026-11-22',
-      from: 0,
-      by: noon,
-      count: 1,
-      arrived: 0,
-      live: 0,
-      until: 'live',
-      state: 'missing',
-    };
+    const view: ExpectationView = { ...missingFile('/in', '/in'), match: 'evening/*.mp4', from: 0 };
     const all: string[] = [];
     let at = noon;
     const run = async (states: readonly (Partial<ExpectationView> | null)[]): Promise<void> => {

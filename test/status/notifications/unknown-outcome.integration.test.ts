@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { OutcomeUnknownError } from '../../../src/pipeline/file/store-errors.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
-import { away, desk, held, minute, taken, target } from './desk.ts';
+import { away, desk, settledDesk, held, minute, taken, target } from './desk.ts';
 
 test.each(['file', 'folder', 'both'] as const)(
   'when the ledger was cut off in a COMMIT that it did, the result of a %s is reported once',
@@ -53,9 +53,7 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])(
 );
 
 test('a message that the ledger took, and said nothing, is sent without waiting for other news', async () => {
-  await using scratch = await scratchDirectory();
-  await using here = await desk(scratch.path, [target('a', { on: ['needs_you'] })]);
-  await here.settle();
+  await using here = await settledDesk([target('a', { on: ['needs_you'] })]);
   let lost = 0;
   here.world.atLedger = (call, moment) => {
     if (call === 'commit' && moment === 'after' && lost++ === 0) throw new OutcomeUnknownError();
