@@ -14,6 +14,7 @@ import { after as next, rowsOf as heldRows } from '../pipeline/held-rows.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
 import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
+import { someArrival } from './some-arrival.ts';
 
 const take: Route = { kind: 'take', plan: somePlan };
 const elsewhere: Route = { kind: 'take', plan: { ...somePlan, title: 'Another' } };
@@ -37,23 +38,6 @@ const unread = someFacts({ end: 'held', plan: null, lastFailure: failure('perman
 const onItsWay = ['clip.mp4 awaiting upload'];
 const newer = { ...someVersion, mtimeNs: '9000', ctimeNs: '9000' };
 const longer = { ...newer, size: 6_000 };
-
-function arrival(other: Partial<Arrival> = {}): Arrival {
-  return {
-    folder: '/inbox',
-    path: 'clip.mp4',
-    version: someVersion,
-    flaw: null,
-    sourceUrl: null,
-    route: take,
-    onDuplicate: 'skip',
-    onChange: 'upload',
-    afterReady: { kind: 'keep' },
-    leaving: null,
-    isWanted: false,
-    ...other,
-  };
-}
 
 interface Disk {
   /** Paths that are there. */
@@ -344,33 +328,33 @@ describe('an arrival', () => {
     ],
   ])('%s', async (_name, rows, other, disk, accepted, after) => {
     const { store, intake } = open(rows, disk);
-    expect(await intake.accept(arrival(other))).toBe(accepted);
+    expect(await intake.accept(someArrival(other))).toBe(accepted);
     expect(rowsOf(store)).toEqual(after);
     // And again, as after a crash in the answer: nothing more happens.
     const again = accepted === 'unread' ? 'unread' : expect.stringMatching('known|renamed');
-    if (accepted !== 'busy') expect(await intake.accept(arrival(other))).toEqual(again);
+    if (accepted !== 'busy') expect(await intake.accept(someArrival(other))).toEqual(again);
     expect(rowsOf(store)).toEqual(after);
   });
 
   test('is not taken twice when it is offered twice at the same time', async () => {
     const { store, intake } = open([]);
-    expect(await Promise.all([intake.accept(arrival()), intake.accept(arrival())])).toEqual(['new', 'busy']);
+    expect(await Promise.all([intake.accept(someArrival()), intake.accept(someArrival())])).toEqual(['new', 'busy']);
     expect(rowsOf(store)).toEqual(['clip.mp4 queued']);
   });
 
   test('of a file moved over another supersedes that one', async () => {
     const over = someFacts({ id: 'f_2', version: { ...longer, ino: '200' }, path: 'other.mp4', end: 'failed' });
     const { store, intake } = open([queued, over], { paths: ['other.mp4'] });
-    expect(await intake.accept(arrival({ path: 'other.mp4' }))).toBe('renamed');
+    expect(await intake.accept(someArrival({ path: 'other.mp4' }))).toBe('renamed');
     expect(rowsOf(store)).toEqual(['other.mp4 queued', 'other.mp4 superseded']);
-    expect(await intake.accept(arrival({ path: 'other.mp4' }))).toBe('known');
+    expect(await intake.accept(someArrival({ path: 'other.mp4' }))).toBe('known');
     await intake.gone('/inbox', 'other.mp4');
     expect(rowsOf(store)).toEqual(['other.mp4 vanished', 'other.mp4 superseded']);
   });
 
   test('of a renamed file goes where the rules send its new name, as long as nothing was sent', async () => {
     const { store, intake } = open([queued], { paths: ['new.mp4'] });
-    await intake.accept(arrival({ path: 'new.mp4', route: elsewhere }));
+    await intake.accept(someArrival({ path: 'new.mp4', route: elsewhere }));
     expect(store.row().plan?.title).toBe('Another');
   });
 
@@ -381,7 +365,7 @@ describe('an arrival', () => {
     ['by a person, and is to be deleted later,', { disposal: 'later' as const }],
   ])('of a finished file that was moved %s does not touch the metadata of the video', async (_name, state) => {
     const { store, intake } = open([{ ...done, ...state }], { paths: ['done/clip.mp4'] });
-    const moved = arrival({ path: 'done/clip.mp4', route: elsewhere });
+    const moved = someArrival({ path: 'done/clip.mp4', route: elsewhere });
     expect(await intake.accept(moved)).toBe('renamed');
     expect(await intake.accept(moved)).toBe('known');
     expect(store.row()).toMatchObject({ path: 'done/clip.mp4', plan: somePlan, amendment: null });
@@ -395,13 +379,13 @@ describe('a finished file that is to be deleted later', () => {
 
   test('is kept when it is touched, because it is still in use', async () => {
     const { store, intake } = open([kept], { sha256: 'aa' });
-    expect(await intake.compare(arrival({ version: newer }), signal)).toBe('touched');
+    expect(await intake.compare(someArrival({ version: newer }), signal)).toBe('touched');
     expect(store.row()).toMatchObject({ disposal: 'kept', why: 'kept: it was touched after it was done' });
   });
 
   test('is still deleted after a chmod, as the whole folder may have had one', async () => {
     const { store, intake } = open([kept], { sha256: 'aa' });
-    expect(await intake.compare(arrival({ version: touchedInode }), signal)).toBe('known');
+    expect(await intake.compare(someArrival({ version: touchedInode }), signal)).toBe('known');
     expect(store.row()).toMatchObject({ disposal: 'later', version: touchedInode });
   });
 });
@@ -465,14 +449,14 @@ describe('a file of which only the content tells', () => {
     ],
   ])('%s', async (_name, rows, other, sha256, accepted, after) => {
     const { store, intake } = open(rows, { sha256 });
-    expect(await intake.compare(arrival(other), signal)).toBe(accepted);
+    expect(await intake.compare(someArrival(other), signal)).toBe(accepted);
     expect(rowsOf(store)).toEqual(after);
-    expect(await intake.accept(arrival(other))).toBe('known');
+    expect(await intake.accept(someArrival(other))).toBe('known');
   });
 
   test('is left unread when it cannot be read', async () => {
     const { store, intake } = open([done], { sha256: null });
-    expect(await intake.compare(arrival({ version: touchedInode }), signal)).toBe('unread');
+    expect(await intake.compare(someArrival({ version: touchedInode }), signal)).toBe('unread');
     expect(rowsOf(store)).toEqual(['clip.mp4 done']);
   });
 
@@ -480,14 +464,14 @@ describe('a file of which only the content tells', () => {
     const sent = someFacts({ ...created, sha256: 'aa' });
     const onHash = (store: MemoryStore): Promise<unknown> => store.save({ ...store.row(), end: 'superseded' });
     const { store, intake } = open([sent], { sha256: 'aa', onHash });
-    expect(await intake.compare(arrival({ version: newer }), signal)).toBe('busy');
-    expect(await intake.accept(arrival({ version: newer }))).toBe('new');
+    expect(await intake.compare(someArrival({ version: newer }), signal)).toBe('busy');
+    expect(await intake.accept(someArrival({ version: newer }))).toBe('new');
     expect(rowsOf(store)).toEqual(['clip.mp4 superseded', 'clip.mp4 queued']);
   });
 
   test('and that was renamed too keeps its row under the new name, and is compared', async () => {
     const { store, intake } = open([done], { paths: ['new.mp4'] });
-    const renamed = arrival({ path: 'new.mp4', version: touchedInode });
+    const renamed = someArrival({ path: 'new.mp4', version: touchedInode });
     expect(await intake.accept(renamed)).toBe('unread');
     expect(rowsOf(store)).toEqual(['new.mp4 done']);
     expect(await intake.compare(renamed, signal)).toBe('changed');
@@ -500,7 +484,7 @@ describe('a vanished file that comes back', () => {
     someFacts({ end: 'vanished', why: 'the file is no longer there', endedAt: 3, ...other });
   const back = async (facts: Facts, other: Partial<Arrival> = {}): Promise<Facts> => {
     const { store, intake } = open([facts]);
-    expect(await intake.accept(arrival(other))).toBe('returned');
+    expect(await intake.accept(someArrival(other))).toBe('returned');
     expect(store.all).toHaveLength(1);
     return store.row();
   };
@@ -555,7 +539,7 @@ describe('a vanished file that comes back', () => {
     const { store, intake } = open([someFacts({ plan: null, end: 'held', why: 'no rule matches', endedAt: 3 })]);
     await intake.gone('/inbox', 'clip.mp4');
     expect(store.row()).toMatchObject({ end: 'vanished', why: expect.stringContaining('no longer there') });
-    await intake.accept(arrival({ route: nowhere }));
+    await intake.accept(someArrival({ route: nowhere }));
     expect(store.row()).toMatchObject({ end: 'held', why: 'no rule matches' });
   });
 });
@@ -608,7 +592,7 @@ describe('another route', () => {
 
   test('does not free a file that is flawed', async () => {
     const { store, intake } = open([]);
-    await intake.accept(arrival({ flaw: 'moov is missing', route: nowhere }));
+    await intake.accept(someArrival({ flaw: 'moov is missing', route: nowhere }));
     await intake.reroute(store.row('f_new1'), take);
     expect(store.row('f_new1')).toMatchObject({ end: 'held', why: 'moov is missing', plan: somePlan });
   });
@@ -773,13 +757,13 @@ describe('a file that is held because it differs from its checksum', () => {
 
   test('is sent again once it was repaired in place, and looks as before', async () => {
     const { intake, store } = open([differing], { checksums: [says('bb')] });
-    expect(await intake.accept(arrival({ version: touchedInode }))).toBe('rerouted');
+    expect(await intake.accept(someArrival({ version: touchedInode }))).toBe('rerouted');
     expect(rowsOf(store)).toEqual(['clip.mp4 queued']);
   });
 
   test('is superseded by another copy of it', async () => {
     const { intake, store } = open([differing], { checksums: [says('bb')] });
-    expect(await intake.accept(arrival({ version: { ...someVersion, ino: '77', mtimeNs: '88' } }))).toBe('changed');
+    expect(await intake.accept(someArrival({ version: { ...someVersion, ino: '77', mtimeNs: '88' } }))).toBe('changed');
     expect(rowsOf(store)).toEqual(['clip.mp4 superseded', 'clip.mp4 queued']);
   });
 });
@@ -787,7 +771,7 @@ describe('a file that is held because it differs from its checksum', () => {
 test('a failed file that changes is superseded, and its new content is new', async () => {
   const facts = someFacts({ ...created, end: 'failed', lastFailure: failure('permanent') });
   const { store, intake } = open([facts]);
-  await intake.accept(arrival({ version: longer }));
+  await intake.accept(someArrival({ version: longer }));
   expect(rowsOf(store)).toEqual(['clip.mp4 superseded', 'clip.mp4 queued']);
 });
 
@@ -809,7 +793,7 @@ describe('a file that was there before dropcast watched its folder', () => {
     ['to be adopted, and no rule takes it', { leaving: 'adopt', route: nowhere }, ['clip.mp4 held']],
   ])('is %s', async (_, other, rows) => {
     const { store, intake } = open([]);
-    expect(await intake.accept(arrival(other))).toBe('left');
+    expect(await intake.accept(someArrival(other))).toBe('left');
     expect(rowsOf(store)).toEqual(rows);
     expect(store.row('f_new1').lastFailure?.code).toBe('existing');
   });
@@ -820,23 +804,23 @@ describe('a file that was there before dropcast watched its folder', () => {
     ['adopted', adopted],
   ])('stays %s after a chmod, because its content is unknown', async (_, facts) => {
     const { store, intake } = open([facts]);
-    expect(await intake.accept(arrival({ version: touchedInode }))).toBe('known');
+    expect(await intake.accept(someArrival({ version: touchedInode }))).toBe('known');
     expect(store.all).toHaveLength(1);
     expect(store.row()).toMatchObject({ end: facts.end, version: touchedInode });
   });
 
   test('is held as any other once it proves to be damaged: `adopt --confirm` does not upload it', async () => {
     const { store, intake } = open([waiting]);
-    expect(await intake.accept(arrival({ flaw: 'moov is missing' }))).toBe('rerouted');
+    expect(await intake.accept(someArrival({ flaw: 'moov is missing' }))).toBe('rerouted');
     expect(store.row()).toMatchObject({ end: 'held', why: 'moov is missing', lastFailure: { code: 'flawed' } });
-    expect(await intake.accept(arrival({ flaw: 'moov is missing' }))).toBe('known');
+    expect(await intake.accept(someArrival({ flaw: 'moov is missing' }))).toBe('known');
   });
 
   test.each([left, adopted])(
     'stays as it is when it proves to be damaged, unless it waits for `adopt`: %#',
     async (facts) => {
       const { store, intake } = open([facts]);
-      expect(await intake.accept(arrival({ flaw: 'moov is missing' }))).toBe('known');
+      expect(await intake.accept(someArrival({ flaw: 'moov is missing' }))).toBe('known');
       expect(store.row()).toMatchObject({ end: facts.end, why: facts.why });
     },
   );
@@ -846,7 +830,7 @@ describe('a file that was there before dropcast watched its folder', () => {
     ['adopted', adopted],
   ])('is another file with another content when it was %s', async (_, facts) => {
     const { store, intake } = open([facts]);
-    expect(await intake.accept(arrival({ version: longer }))).toBe('changed');
+    expect(await intake.accept(someArrival({ version: longer }))).toBe('changed');
     expect(rowsOf(store)).toEqual([`clip.mp4 ${facts.end}`, 'clip.mp4 queued']);
   });
 
@@ -860,9 +844,9 @@ describe('a file that was there before dropcast watched its folder', () => {
 
   test.each([left, waiting])('is uploaded on request, unless no rule matches it', async (facts) => {
     const { store, intake } = open([{ ...facts, plan: null }]);
-    await intake.accept(arrival({ isWanted: true, route: nowhere }));
+    await intake.accept(someArrival({ isWanted: true, route: nowhere }));
     expect(stateOf(store.row())).toBe(facts.end);
-    expect(await intake.accept(arrival({ isWanted: true }))).toBe('returned');
+    expect(await intake.accept(someArrival({ isWanted: true }))).toBe('returned');
     expect(store.row()).toMatchObject({ end: null, lastFailure: null, onDuplicate: 'skip' });
   });
 });
@@ -880,15 +864,15 @@ describe('a file that a person ignores', () => {
     ['with another mode', { version: touchedInode }],
   ])('is left alone %s, at every scan', async (_, other) => {
     const { intake, store } = open([ignored]);
-    expect(await intake.accept(arrival(other))).toBe('known');
-    expect(await intake.accept(arrival(other))).toBe('known');
+    expect(await intake.accept(someArrival(other))).toBe('known');
+    expect(await intake.accept(someArrival(other))).toBe('known');
     expect(store.all).toHaveLength(1);
     expect(store.row()).toMatchObject({ end: 'skipped', why: 'ignored by anna' });
   });
 
   test('is a new file once its content is another', async () => {
     const { intake, store } = open([ignored]);
-    expect(await intake.accept(arrival({ version: longer }))).toBe('changed');
+    expect(await intake.accept(someArrival({ version: longer }))).toBe('changed');
     expect(store.states()).toEqual(['skipped', 'queued']);
   });
 
@@ -900,7 +884,7 @@ describe('a file that a person ignores', () => {
 
   test('is accepted when a person adds it', async () => {
     const { intake, store } = open([ignored]);
-    expect(await intake.accept(arrival({ isWanted: true }))).toBe('returned');
+    expect(await intake.accept(someArrival({ isWanted: true }))).toBe('returned');
     expect(store.states()).toEqual(['queued']);
   });
 });
@@ -915,7 +899,7 @@ describe('a channel that a person chose', () => {
   ])('stays whatever rules and sidecar say of a file that %s; the rest follows them', async (_, facts) => {
     const { intake, store } = open([facts]);
     const said: Route = { kind: 'take', plan: { ...somePlan, channel: 'ch_sidecar', title: 'Another' } };
-    if (facts.end === 'vanished') await intake.accept(arrival({ route: said }));
+    if (facts.end === 'vanished') await intake.accept(someArrival({ route: said }));
     else await intake.reroute(facts, said);
     expect(store.row().plan).toEqual({ ...chosen, title: 'Another' });
     expect(rerouted(store.row(), said, 9)).toBeNull();
@@ -1008,7 +992,7 @@ describe('a directory that cannot be opened', () => {
 
 test('the row of a video that was sent half names that video', async () => {
   const { store, intake } = open([{ ...done, disposal: 'waiting' }]);
-  await intake.accept(arrival({ version: longer }));
+  await intake.accept(someArrival({ version: longer }));
   const half = store.row('f_1');
   expect(half).toMatchObject({ end: 'superseded', videoId: 'vid_1', disposal: 'kept' });
   expect(half.why).toContain('`dropcast videos delete vid_1`');

@@ -8,8 +8,9 @@ import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { AlreadyKnownError } from '../../src/pipeline/file/ports.ts';
 import { after as next, rowsOf as heldRows } from '../pipeline/held-rows.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
-import { ready, someFacts, somePlan, someVersion } from '../pipeline/some-facts.ts';
+import { ready, someFacts, someVersion } from '../pipeline/some-facts.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
+import { someArrival } from './some-arrival.ts';
 
 /** As the ledger of a fleet: a version has one row at a path. Whoever looks waits until the other host has looked too. */
 class SharedStore extends MemoryStore {
@@ -68,21 +69,6 @@ function host(store: MemoryStore, paths: readonly string[]): Intake {
   });
 }
 
-const arrival = (other: Partial<Arrival> = {}): Arrival => ({
-  folder: '/inbox',
-  path: 'clip.mp4',
-  version: someVersion,
-  flaw: null,
-  sourceUrl: null,
-  route: { kind: 'take', plan: somePlan },
-  onDuplicate: 'skip',
-  onChange: 'upload',
-  afterReady: { kind: 'keep' },
-  leaving: null,
-  isWanted: false,
-  ...other,
-});
-
 const newer = { ...someVersion, size: 6_000, mtimeNs: '9000', ctimeNs: '9000' };
 const queued = someFacts();
 const done = someFacts({ ...ready, sha256: 'aa', end: 'done', published: { feed_news: 1 }, disposal: 'kept' });
@@ -97,24 +83,29 @@ async function until(intake: Intake, file: Arrival): Promise<string> {
 
 describe('two hosts that watch one share', () => {
   test.each<[string, readonly Facts[], Arrival, readonly string[]]>([
-    ['a new file', [], arrival(), ['clip.mp4 queued']],
-    ['a file that was overwritten', [queued], arrival({ version: newer }), ['clip.mp4 superseded', 'clip.mp4 queued']],
+    ['a new file', [], someArrival(), ['clip.mp4 queued']],
+    [
+      'a file that was overwritten',
+      [queued],
+      someArrival({ version: newer }),
+      ['clip.mp4 superseded', 'clip.mp4 queued'],
+    ],
     [
       'a file that was overwritten after it was done',
       [done],
-      arrival({ version: { ...newer, size: someVersion.size - 1 } }),
+      someArrival({ version: { ...newer, size: someVersion.size - 1 } }),
       ['clip.mp4 done', 'clip.mp4 queued'],
     ],
     [
       'a file that grew after it was done',
       [done],
-      arrival({ version: newer }),
+      someArrival({ version: newer }),
       ['clip.mp4 superseded', 'clip.mp4 queued'],
     ],
-    ['a renamed file', [queued], arrival({ path: 'new.mp4' }), ['new.mp4 queued']],
-    ['a file that is there again', [someFacts({ end: 'vanished' })], arrival(), ['clip.mp4 queued']],
-    ['a file that they know', [done], arrival(), ['clip.mp4 done']],
-    ['a file from before', [], arrival({ leaving: 'ignore' }), ['clip.mp4 skipped']],
+    ['a renamed file', [queued], someArrival({ path: 'new.mp4' }), ['new.mp4 queued']],
+    ['a file that is there again', [someFacts({ end: 'vanished' })], someArrival(), ['clip.mp4 queued']],
+    ['a file that they know', [done], someArrival(), ['clip.mp4 done']],
+    ['a file from before', [], someArrival({ leaving: 'ignore' }), ['clip.mp4 skipped']],
   ])('take in %s once when both see it at the same moment', async (_what, rows, file, expected) => {
     const store = new SharedStore(rows);
     const hosts = [host(store, [file.path]), host(store, [file.path])];
@@ -140,11 +131,11 @@ describe('two hosts that watch one share', () => {
     const other = host(store, ['done/clip.mp4']);
     const claim = await store.claim('f_1');
     // The move is done, its row not yet written.
-    expect(await other.accept(arrival({ path: 'done/clip.mp4' }))).toBe('busy');
+    expect(await other.accept(someArrival({ path: 'done/clip.mp4' }))).toBe('busy');
     expect(await other.gone('/inbox', 'clip.mp4')).toBe('busy');
     await store.save({ ...store.row(), path: 'done/clip.mp4', disposal: 'moved' });
     await claim?.release();
-    expect(await other.accept(arrival({ path: 'done/clip.mp4' }))).toBe('known');
+    expect(await other.accept(someArrival({ path: 'done/clip.mp4' }))).toBe('known');
     expect(await other.gone('/inbox', 'clip.mp4')).toBe('ignored');
     expect(store.all).toHaveLength(1);
   });

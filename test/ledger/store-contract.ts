@@ -3,35 +3,9 @@ import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
-import type { RowStore } from '../../src/pipeline/file/row-groups.ts';
 import { ignoredBy } from '../../src/pipeline/file/reasons.ts';
-import type {
-  AdoptionStore,
-  Claims,
-  FeedStore,
-  FileStore,
-  FirstStartStore,
-  IntakeStore,
-  LeftoverStore,
-  PauseStore,
-  PublishStore,
-  QueueStore,
-  RetentionStore,
-} from '../../src/pipeline/file/ports.ts';
+import type { Stores } from '../pipeline/memory-store.ts';
 import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
-
-export type Stores = FileStore &
-  RowStore &
-  QueueStore &
-  Claims &
-  PublishStore &
-  FeedStore &
-  PauseStore &
-  RetentionStore &
-  AdoptionStore &
-  FirstStartStore &
-  IntakeStore &
-  LeftoverStore;
 
 /** What the pipeline may expect of any store of rows: the ledger, and the one in memory that its tests use. */
 export function storeContract(open: () => Promise<AsyncDisposable & { readonly store: Stores }>): void {

@@ -31,7 +31,7 @@ import type {
   UnansweredCreate,
 } from '../../src/pipeline/file/ports.ts';
 
-type Stores = FileStore &
+export type Stores = FileStore &
   RowStore &
   QueueStore &
   Claims &

@@ -20,6 +20,15 @@ function heldSource(parts: number, places = 2) {
 /** Lets everything go on that can. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Takes the first part, so that the second is being read. */
+async function firstOf({ reads, parts }: ReturnType<typeof heldSource>): Promise<void> {
+  const first = parts.next();
+  await turn();
+  reads[0]?.resolve();
+  await first;
+  await turn();
+}
+
 describe('parts read ahead', () => {
   test('are read one after the other, while the one before is used, and no further than there is memory', async () => {
     const { reads, parts } = heldSource(5);
@@ -43,11 +52,7 @@ describe('parts read ahead', () => {
 
   test('stop with the read in progress: a closed file is never read', async () => {
     const { reads, parts } = heldSource(5);
-    const first = parts.next();
-    await turn();
-    reads[0]?.resolve();
-    await first;
-    await turn();
+    await firstOf({ reads, parts });
     let isOver = false;
     const over = parts.return().then(() => (isOver = true));
     await turn();
@@ -60,11 +65,7 @@ describe('parts read ahead', () => {
 
   test('begin none of the reads behind that one', async () => {
     const { reads, parts } = heldSource(5, 4);
-    const first = parts.next();
-    await turn();
-    reads[0]?.resolve();
-    await first;
-    await turn();
+    await firstOf({ reads, parts });
     const over = parts.return();
     reads[1]?.resolve();
     await turn();
@@ -74,11 +75,7 @@ describe('parts read ahead', () => {
 
   test('report a failed read when its turn comes', async () => {
     const { reads, parts } = heldSource(5);
-    const first = parts.next();
-    await turn();
-    reads[0]?.resolve();
-    await first;
-    await turn();
+    await firstOf({ reads, parts });
     reads[1]?.reject(new Error('the disk is broken'));
     await turn();
     await expect(parts.next()).rejects.toThrow('the disk is broken');
