@@ -75,7 +75,7 @@ test('a recorder whose disk is full says so, refuses what comes, and ends with e
   await until('it says so', () => recorder.output().includes('Cannot write'));
   expect((await fetch(`${address}/videos`)).status).toBe(500);
   const { code, stderr } = await recorder.kill('SIGINT');
-  expect([code, stderr]).toEqual([1, expect.stringContaining('is not whole')]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('is incomplete')]);
 });
 
 test('mistakes are said in one sentence', async () => {
@@ -88,7 +88,7 @@ test('mistakes are said in one sentence', async () => {
     stderr: expect.stringMatching(/^--to: the address must start with https:[^\n]+\n$/),
   });
   const taken = ['sandbox', 'record', '--to', 'https://video.example.com/v1', '--out', noRecording];
-  expect(await dropcast(taken)).toMatchObject({ code: 2, stderr: expect.stringContaining('exists already') });
+  expect(await dropcast(taken)).toMatchObject({ code: 2, stderr: expect.stringContaining('already exists') });
   expect(await dropcast(['sandbox', 'compare', noRecording])).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/notes\.txt is not a recording: [^\n]+\n$/),
