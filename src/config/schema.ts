@@ -75,7 +75,7 @@ const uploads = z.strictObject({
   window: parsed(`always, or ${WINDOW_FORM}`, parseUploadWindow, { examples: ['always', '20:00-06:00'] })
     .prefault('always')
     .describe(
-      'When uploads may start, by the local time of day: always, or "20:00-06:00". An upload that has started continues afterwards.',
+      'When uploads may start, in local time: always, or "20:00-06:00". An upload that has started continues afterwards.',
     ),
   stall_timeout: duration('60s', 'An upload that sends no bytes for this long is cut and retried.', {
     min: '100ms',

@@ -104,7 +104,7 @@ function ofOperator(pause: OperatorPause, now: number): Wait {
 }
 
 function ofCreates(until: number): Wait {
-  const why = 'too many create requests of the last hour had no usable answer';
+  const why = 'too many create requests in the last hour got no usable answer';
   return { ...none, cause: 'unanswered creates', holds: 'new files', what: 'new files', why, until };
 }
 

@@ -85,7 +85,7 @@ export async function whyInside(folder: string, us: FolderClaimant): Promise<str
     const found = await stat(above, { bigint: true }).catch(() => null);
     if (found?.dev !== dev) return null;
     const why = await whyForeign(above, us);
-    if (why !== null) return `it lies in ${above}, and ${why}`;
+    if (why !== null) return `it is inside ${above}, and ${why}`;
   }
   return null;
 }

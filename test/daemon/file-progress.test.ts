@@ -223,7 +223,7 @@ describe('a file in line says when it starts:', () => {
       'not, when too many requests were not answered',
       { conductor: { createsWaitUntil: () => now + 30 * minute } },
       1,
-      'too many create requests of the last hour had no usable answer; resumes at 14:30',
+      'too many create requests in the last hour got no usable answer; resumes at 14:30',
     ],
   ];
   test.for(table)('%s', async ([, world, before, words]) => {

@@ -23,7 +23,7 @@ const pause = { kind: 'offline', holds: 'uploads', why: 'no answer', code: '', p
 const told = { ...pause, since: 0, nextProbeAt: 0 };
 
 test.for<[Limit, Pace, string]>([
-  ['upload bandwidth', pace, '12 MB/s at present; uploads.bandwidth allows 20 MB/s'],
+  ['upload bandwidth', pace, '12 MB/s currently; uploads.bandwidth allows 20 MB/s'],
   ['upload bandwidth', unknown, ''],
   ['upload bandwidth', { ...unknown, bandwidth: 20_000_000 }, 'uploads.bandwidth allows 20 MB/s'],
   ['upload slots', pace, 'all 4 are in use, and 96 more files are waiting; together they send 12 MB/s'],

@@ -42,9 +42,9 @@ const ignored: Partial<Facts> = {
 const done: Partial<Facts> = { ...ready, end: 'done', endedAt: 5, published: { feed_news: 5 } };
 
 test.each<[string, DropcastEvent, string | null]>([
-  ['a file that came in', change(null, {}), 'info Came in, 5 kB'],
-  ['a link that came in', change(null, { sourceUrl: 'https://a.example/x.mp4' }), 'info Came in, a link to import'],
-  ['a file that came in held', change(null, held), 'warn Came in, 5 kB, and is held: no rule matches'],
+  ['a file that came in', change(null, {}), 'info Arrived, 5 kB'],
+  ['a link that came in', change(null, { sourceUrl: 'https://a.example/x.mp4' }), 'info Arrived, a link to import'],
+  ['a file that came in held', change(null, held), 'warn Arrived, 5 kB, and is held: no rule matches'],
   ['a file of an archive', change(null, { ...held, lastFailure: leftFromBefore.adopt }), null],
   ['a row that stays in its state', change({}, { intent: 't' }), null],
   ['a record', change({}, created), 'info Record created: video vid_1'],

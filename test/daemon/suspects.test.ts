@@ -39,14 +39,14 @@ describe('records that may be empty', () => {
   test.for([
     ['superseded', {}, /changed before it was sent: dropcast deletes/],
     ['vanished', {}, /disappeared before it was sent: dropcast deletes/],
-    ['vanished', { sha256: 'aa' }, /after all of it may have been sent: look/],
+    ['vanished', { sha256: 'aa' }, /after all of it may have been sent: check/],
     ['failed', { lastFailure: failure('permanent') }, /failed: a retry replaces/],
     ['held', {}, /held: a retry replaces/],
     ['skipped', { lastFailure: ignored }, /a person ignored the file before it was sent: dropcast deletes/],
     [
       'skipped',
       { sha256: 'aa', lastFailure: failure('duplicate') },
-      /a duplicate after all of it may have been sent: look/,
+      /a duplicate after all of it may have been sent: check/,
     ],
   ] as const)('are those of a file that is %s', async ([end, other, why]) => {
     const { store } = open({ ...created, end, ...other });

@@ -479,7 +479,7 @@ alongside('folders', () => {
     await until('it is reloaded', () => station.daemon().output().split('"Reloaded"').length === 2);
     await station.drop('unmatched/file.mpg');
     expect((await station.reaches('unmatched/file.mpg', 'held')).why).toContain('no rule');
-    const told = /"Came in and is held".*unmatched\/file\.mpg|unmatched\/file\.mpg.*"Came in and is held"/;
+    const told = /"Arrived and is held".*unmatched\/file\.mpg|unmatched\/file\.mpg.*"Arrived and is held"/;
     await until('it says so', () => told.test(station.daemon().output()));
     await writeFile(station.scratch.config, good);
     station.daemon().child.kill('SIGHUP');

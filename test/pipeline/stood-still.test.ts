@@ -67,7 +67,7 @@ describe('a file that stood still while another with its content was uploaded', 
       await core.until(() => world.store.row().end !== null);
       expect(world.store.row()).toMatchObject({ end: 'skipped', lastFailure: { code: 'duplicate', twin: 'f_2' } });
       expect(world.service.count('send')).toBe(0);
-      // A record that may have all of the file is never deleted: `dropcast suspects` lists it.
+      // A record that may have the whole file is never deleted: `dropcast suspects` lists it.
       expect([...world.service.videos.keys()]).toEqual(
         facts.sha256 === undefined ? ['vid_other'] : ['vid_1', 'vid_other'],
       );

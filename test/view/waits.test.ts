@@ -144,9 +144,9 @@ const moments: readonly Shown[] = [
     name: 'too many creates had no answer',
     at: { createsUntil: noon + 20 * minute },
     brief: 'Waiting for answers to create requests',
-    lines: ['New files wait: too many create requests of the last hour had no usable answer; resumes at 12:30.'],
-    file: 'too many create requests of the last hour had no usable answer; resumes at 12:30',
-    once: 'Waiting: too many create requests of the last hour had no usable answer; resumes at 12:30',
+    lines: ['New files wait: too many create requests in the last hour got no usable answer; resumes at 12:30.'],
+    file: 'too many create requests in the last hour got no usable answer; resumes at 12:30',
+    once: 'Waiting: too many create requests in the last hour got no usable answer; resumes at 12:30',
   },
   {
     name: 'uploads start in the evening',
@@ -231,7 +231,7 @@ const moments: readonly Shown[] = [
     lines: [
       'Uploads wait: the upload host up.example.com cannot be reached, since 12:02; next try at 12:15.',
       '/srv/late waits: paused by ben since 12:00; `dropcast resume /srv/late` ends it.',
-      'New files wait: too many create requests of the last hour had no usable answer; resumes at 12:30.',
+      'New files wait: too many create requests in the last hour got no usable answer; resumes at 12:30.',
       'Uploads wait: outside `uploads.window`; resumes at 20:00.',
       'Requests wait: rate limited (429); resumes in 60 s.',
       '/mnt/nas waits: nothing is mounted there.',

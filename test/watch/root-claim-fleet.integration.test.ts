@@ -63,7 +63,7 @@ test('a folder in a share is watched by a host that watches the share too, and b
   const inner = scratch.file('in');
   await mkdir(inner);
   await hold(scratch.path, member('one', { [scratch.path]: 'nas1:' }));
-  expect(await hold(inner, member('two', { [inner]: 'in:' }))).toMatch(/lies in .*nas1:.*watch it on this host too/u);
+  expect(await hold(inner, member('two', { [inner]: 'in:' }))).toMatch(/is inside .*nas1:.*watch it on this host too/u);
   expect(await hold(inner, member('two', { [inner]: 'in:', [scratch.path]: 'nas1:' }))).toBe('ours');
   await rm(inner, { recursive: true });
 });

@@ -421,7 +421,7 @@ describe('a folder in a folder', () => {
     expect(await runOnce(scratch.file('inbox'), one)).toBe('ours');
     const why = await runOnce(scratch.file('inbox/deep/er'), two);
     expect(why).toContain(
-      `it lies in ${scratch.file('inbox')}, and the dropcast with the state directory ${one.stateDir}`,
+      `it is inside ${scratch.file('inbox')}, and the dropcast with the state directory ${one.stateDir}`,
     );
     // In one configuration they may be nested.
     expect(await runOnce(scratch.file('inbox/deep/er'), one)).toBe('ours');

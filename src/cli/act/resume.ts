@@ -79,5 +79,5 @@ export async function answerInLedger(
   if (isAdopted && !isBehind) return { ok: false, why: whyNotOlder(folder) };
   const record = (await ledger.roots.load(folder)) ?? { identity: null };
   await ledger.roots.save(folder, { ...record, doubt: { is: 'resumed', isOlder: isBehind } });
-  return { ok: true, what: isAdopted ? recordedIn(folder) : `The next start takes ${folder} as it is then` };
+  return { ok: true, what: isAdopted ? recordedIn(folder) : `The next start accepts ${folder} as it is then` };
 }

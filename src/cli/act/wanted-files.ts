@@ -72,7 +72,8 @@ function together<T extends CommandResult>(one: T, other: T): T {
 
 /** Prints files that a command left unchanged to stdout, and names that it refused to stderr. @returns the exit code */
 export function printRefusals(shell: Shell, { refused, left }: Pick<CommandResult, 'refused' | 'left'>): number {
-  for (const { files, why } of left) shell.stdout.write(`Left ${counted(files, 'file')}: ${escapeControls(why)}\n`);
+  for (const { files, why } of left)
+    shell.stdout.write(`Left ${counted(files, 'file')} unchanged: ${escapeControls(why)}\n`);
   for (const { name, why } of refused) shell.stderr.write(`${escapeControls(name)}: ${escapeControls(why)}\n`);
   return refused.length > 0 ? exitCodes.failed : exitCodes.fine;
 }

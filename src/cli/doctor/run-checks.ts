@@ -51,7 +51,7 @@ function hung({ name }: Check, limitMs: number): CheckResult {
   const finding: Finding = {
     level: 'problem',
     what: `no answer within ${limitMs / 1000} s: a disk, a share or a server does not respond`,
-    why: 'dropcast waits for it as well',
+    why: 'dropcast waits for it too',
     fix: hungFix,
   };
   return { name, findings: [finding], skipped: null, isHung: true };

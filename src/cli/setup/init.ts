@@ -41,7 +41,7 @@ export async function init(shell: Shell, options: InitOptions): Promise<void> {
   for (const each of files) await requireReplaceable(each, options.force === true);
   if (!answers.folder.isThere) {
     await mkdir(answers.folder.path, { recursive: true });
-    shell.stdout.write(`Folder: made ${answers.folder.path}\n`);
+    shell.stdout.write(`Folder: created ${answers.folder.path}\n`);
   }
   for (const each of files)
     shell.stdout.write(`${each.isSecret === true ? 'Key' : 'Configuration'}: ${await placeFile(each)}\n`);

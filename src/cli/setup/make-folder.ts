@@ -32,7 +32,7 @@ export async function makeFolder(
     await rmdir(made).catch(() => undefined);
     throw error;
   }
-  return `made ${path}, for the group ${group ?? SERVICE_USER}`;
+  return `created ${path}, for the group ${group ?? SERVICE_USER}`;
 }
 
 async function groupId(name: string): Promise<number> {

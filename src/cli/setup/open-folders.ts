@@ -23,7 +23,7 @@ export async function giveAccess(service: InstalledService, consent: 'given' | Q
   const shown = commands.map((command) => `  ${command}`).join('\n');
   if (!(await isAgreed(consent, commands)))
     throw new CommandError(
-      `the service cannot use all of its folders. These commands change their permissions; run them, or setup with --yes:\n${shown}`,
+      `the service cannot use all of its folders. These commands change their permissions; run them, or run setup with --yes:\n${shown}`,
       exitCodes.failed,
     );
   for (const command of commands) await runProgram('/bin/sh', '-c', command.replace(/^sudo /, ''));

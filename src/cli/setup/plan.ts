@@ -10,7 +10,9 @@ export async function planLines(
 ): Promise<readonly string[]> {
   const lines = await Promise.all(files.map((file) => lineOf(file, isForced)));
   return [
-    ...(folder === null ? [] : [`Folder: ${folder.isThere ? `${folder.path} is there` : `would make ${folder.path}`}`]),
+    ...(folder === null
+      ? []
+      : [`Folder: ${folder.isThere ? `${folder.path} is there` : `would create ${folder.path}`}`]),
     ...lines.flat(),
   ];
 }

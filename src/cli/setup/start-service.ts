@@ -13,7 +13,7 @@ export async function startService(service: InstalledService): Promise<string> {
   const { isActive, isEnabled, startedAt } = await unitState(unit);
   const isStale = isActive && (await newestChange(service)) > startedAt;
   if (!isEnabled) await runProgram('systemctl', '--quiet', 'enable', unit);
-  if (isActive && !isStale) return `${unit} runs already`;
+  if (isActive && !isStale) return `${unit} is already running`;
   await runProgram('systemctl', isActive ? 'restart' : 'start', unit).catch(async (error: unknown) => {
     throw new CommandError(`${(error as Error).message}\n${await lastWords(unit)}`, exitCodes.failed, {
       cause: error,
@@ -45,7 +45,7 @@ export async function untilReady(config: Config, signal: AbortSignal, patienceMs
     if (why === null)
       return `${status.folders.length === 1 ? 'the folder is' : `${status.folders.length} folders are`} watched`;
     if (signal.aborted || performance.now() > until)
-      throw new CommandError(`the service runs, but ${why}`, exitCodes.failed);
+      throw new CommandError(`the service is running, but ${why}`, exitCodes.failed);
     await pause(pollMs);
   }
 }

@@ -78,7 +78,9 @@ export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Prom
     daemon.pauses.all() === null ? '' : `; everything is still paused: ${resumeCommand({ folder: null })} ends that`;
   const status = daemon.folders.status().find(({ path }) => path === folder);
   const frozen =
-    status?.state === 'frozen' ? `; it is still frozen: ${status.why ?? ''}. Repeat this to take it as it is now` : '';
+    status?.state === 'frozen'
+      ? `; it is still frozen: ${status.why ?? ''}. Repeat this to accept it as it is now`
+      : '';
   return { ok: true, what: `${folder} is no longer paused${stillAll}${frozen}` };
 }
 

@@ -242,7 +242,7 @@ export function tellExpectation(world: {
 const messages: Partial<Record<ExpectationView['state'], string>> = {
   missing: 'An expected file is missing',
   late: 'An expected file is late',
-  recovered: 'An expected file is there, too late',
+  recovered: 'An expected file arrived too late',
 };
 
 /** One day on which files are expected. Times are epoch milliseconds. */

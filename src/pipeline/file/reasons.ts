@@ -67,7 +67,7 @@ const sentAgain: Failure = {
  */
 export function sentAgainAfter(leftMs: number): Failure {
   const message =
-    'retry: the upload address stopped working, but all of the file may have arrived; dropcast checks the service again, and if nothing has arrived by then, the file gets another record';
+    'retry: the upload address stopped working, but the whole file may have arrived; dropcast checks the service again, and if nothing has arrived by then, the file gets another record';
   return { ...sentAgain, kind: 'throttled', message, retryAfterMs: leftMs };
 }
 
@@ -106,7 +106,7 @@ function unpublished({ disposal }: Facts): Partial<Facts> {
 
 /**
  * Another file with the same content may have been uploaded in the meantime. The create step looks for that, so the
- * file gives up a record that is certainly empty. A record that may have all of the file is only asked about and never
+ * file gives up a record that is certainly empty. A record that may have the whole file is only asked about and never
  * deleted.
  */
 function withAnotherRecord(facts: Facts): Partial<Facts> {

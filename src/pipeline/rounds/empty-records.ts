@@ -85,7 +85,7 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
   const isMarked = async (row: Row, videoId: string, signal: AbortSignal): Promise<boolean> => {
     // The video was to be replaced, and the whole file may have been sent, so the service may have the only copy.
     const isOnlyCopy = row.facts.dying && mayHaveArrived(row.facts);
-    if (isOnlyCopy) await row.write({ dying: false }, `video ${videoId} is kept: it may have all of the file`);
+    if (isOnlyCopy) await row.write({ dying: false }, `video ${videoId} is kept: it may have the whole file`);
     const { dying } = row.facts;
     if (dying && !isUnsure(row.facts)) return true;
     const status = await host.status(videoId, signal, 'poll');

@@ -119,7 +119,7 @@ function doubtOf(
       ? 'only the title agrees: the file does not say how long it is'
       : 'only the title agrees: the service does not say how long the video is';
   if (apart > sameSeconds) return `the durations differ by ${apart.toFixed(1)} s`;
-  return video.status === 'ready' ? null : `the service says ${JSON.stringify(video.status)} about the video`;
+  return video.status === 'ready' ? null : `the status of the video is ${JSON.stringify(video.status)}`;
 }
 
 function distance(one: number | null, other: number | null): number | null {

@@ -141,7 +141,7 @@ export function createRetention(world: RetentionWorld) {
       await row.write({ disposal: 'pending' }, why);
     } else {
       const kept = status.ok
-        ? `kept: the service says ${JSON.stringify(status.value)} about its video`
+        ? `kept: the status of its video is ${JSON.stringify(status.value)}`
         : 'kept: its video is no longer on the service';
       await row.write({ disposal: 'kept', why: kept }, kept);
     }

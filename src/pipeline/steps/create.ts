@@ -54,7 +54,7 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
   if (row.facts.dying) {
     // A video that the service calls failed is replaced. Any other may have received the file since it was marked.
     if (mayHaveArrived(row.facts) && row.facts.remoteStatus !== 'failed')
-      return keep(row, 'it may have all of the file');
+      return keep(row, 'it may have the whole file');
     const isFull = await hasBytes(row.facts, signal, world);
     if (!isFull.ok) return setback(isFull.failure);
     if (isFull.value) return keep(row, 'the service has all of it');
@@ -177,6 +177,6 @@ const unclearImport: Reason = {
 const tooManyUnconfirmed = ({ unconfirmed, clock }: CreateWorld): Failure => ({
   kind: 'throttled',
   code: 'creates_in_doubt',
-  message: 'too many create requests of the last hour had no usable answer; waiting, to avoid more empty records',
+  message: 'too many create requests in the last hour got no usable answer; waiting, to avoid more empty records',
   retryAfterMs: Math.max(0, (unconfirmed.waitUntil() ?? 0) - clock.now()),
 });

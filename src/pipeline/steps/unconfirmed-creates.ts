@@ -42,7 +42,7 @@ export function createUnconfirmedCreates(world: {
         clock.now(),
       );
       if (until !== null && before === null)
-        logger.warn('Create requests wait: too many of the last hour had no usable answer', {
+        logger.warn('Create requests wait: too many in the last hour got no usable answer', {
           most: mostPerHour,
           until: new Date(until).toISOString(),
         });

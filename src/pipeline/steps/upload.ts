@@ -173,7 +173,7 @@ async function giveUpOnRecord(row: Row): Promise<Outcome> {
   const { facts } = row;
   const videoId = facts.videoId ?? '';
   const change = { ...unbound, suspects: [...suspectsOf(facts), givenUpRecord(videoId)] };
-  await row.write(change, `video ${videoId} may have all of the file and is kept; the file gets another record`);
+  await row.write(change, `video ${videoId} may have the whole file and is kept; the file gets another record`);
   return { type: 'started over' };
 }
 
@@ -264,7 +264,7 @@ function inDoubt(deadMs: number): Failure {
     kind: 'throttled',
     code: 'upload_address_dead',
     message:
-      'all of the file may have arrived, but the service still says pending, and the upload address stopped working; dropcast keeps checking for 15 minutes',
+      'the whole file may have arrived, but the service still says pending, and the upload address stopped working; dropcast keeps checking for 15 minutes',
     retryAfterMs: Math.max(addressGraceMs, deadMs),
   };
 }
@@ -273,7 +273,7 @@ const notConfirmed: Reason = {
   kind: 'unclear',
   code: 'not_confirmed',
   message:
-    'all of the file may have arrived, but the service says that nothing has (pending), and the upload address stopped working: look at the video on the service; `dropcast retry` sends the file to a new record',
+    'the whole file may have arrived, but the service says that nothing has (pending), and the upload address stopped working: check the video on the service; `dropcast retry` sends the file to a new record',
 };
 
 const stillInGrace = (leftMs: number): Failure => ({

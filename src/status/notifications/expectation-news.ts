@@ -20,7 +20,7 @@ export function expectationTroubles(views: readonly ExpectationView[], now: numb
         holdMs: 0,
         title: `${name} ${what}: expected by ${clockTime(by, now)}`,
         body: `${escapeControls(match)}: ${expectationWords(view, now)}.`,
-        overTitle: `${name} is there now, too late for ${clockTime(by, now)}`,
+        overTitle: `${name} has arrived, too late for ${clockTime(by, now)}`,
         stage: state,
       },
     ];

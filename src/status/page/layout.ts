@@ -86,7 +86,7 @@ export function strangerPage(why = ''): Html {
       ${why === '' ? '' : html`<p>${why}</p>`}
       <p>Run <code>dropcast open</code> on this machine and open the link that it prints.</p>
       <p class="muted">
-        Members of the service's group may look. Root and the user of the service may also change things.
+        Members of the service's group have read-only access. Root and the user of the service may also make changes.
       </p>
     </main>`,
   );

@@ -140,7 +140,7 @@ function signedIn(access: PageAccess) {
 }
 
 const fromThisPage = createMiddleware<Signed>(async (context, next) =>
-  isFromThisPage(context.req) ? next() : refuse(context, 403, 'Only this page itself may send changes.'),
+  isFromThisPage(context.req) ? next() : refuse(context, 403, 'Only this page may send changes.'),
 );
 
 const mayChange = createMiddleware<Signed>(async (context, next) =>

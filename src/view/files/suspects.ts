@@ -50,7 +50,7 @@ export async function suspectsOf(
       const why =
         videoId === null
           ? 'the create request got no usable answer: it may have created a record'
-          : 'all of the file may have been sent to it before the file got another record: look at the video on the service';
+          : 'the whole file may have been sent to it before the file got another record: check the video on the service';
       return { name: token, video_id: videoId, title, created: at, file: fileId, path, why };
     }),
   );
@@ -75,10 +75,10 @@ function whyLeft(facts: Facts): string {
   const mayHave = mayHaveArrived(facts);
   if (facts.end === 'failed' || facts.end === 'held')
     return mayHave
-      ? `the file is ${facts.end}, and all of it may have been sent: look at the video on the service`
+      ? `the file is ${facts.end}, and all of it may have been sent: check the video on the service`
       : `the file is ${facts.end}: a retry replaces this record`;
   const skipped = isIgnored(facts) ? 'a person ignored the file' : 'the file turned out to be a duplicate';
   const what = leftWhen[facts.end ?? 'skipped'] ?? skipped;
-  if (mayHave) return `${what} after all of it may have been sent: look at the video on the service`;
+  if (mayHave) return `${what} after all of it may have been sent: check the video on the service`;
   return `${what} before it was sent: dropcast deletes the record`;
 }

@@ -57,7 +57,7 @@ const words: Readonly<Record<Limit, (about: About) => string>> = {
 };
 
 function bandwidthWords(pace: Pace): string {
-  const measured = pace.bytesPerSecond === null ? [] : [`${rate(pace.bytesPerSecond)} at present`];
+  const measured = pace.bytesPerSecond === null ? [] : [`${rate(pace.bytesPerSecond)} currently`];
   const allowed = pace.bandwidth === null ? [] : [`uploads.bandwidth allows ${rate(pace.bandwidth)}`];
   return [...measured, ...allowed].join('; ');
 }

@@ -115,8 +115,8 @@ const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed' | 'unread
       'may have arrived, but the service does not show them and their upload addresses stopped working',
     ),
     next: says(
-      'Look at the video on the service. A retry sends the file to a new record.',
-      'Look at the videos on the service. A retry sends each file to a new record.',
+      'Check the video on the service. A retry sends the file to a new record.',
+      'Check the videos on the service. A retry sends each file to a new record.',
     ),
     actions: ['retry', 'ignore'],
   },

@@ -87,8 +87,8 @@ function ofArrival(facts: Facts): EventWords | null {
 }
 
 function arrivalWords(what: string, end: string | null, why: string | null): EventWords {
-  if (end === null) return words('info', 'Came in', `Came in, ${what}`);
-  return words('warn', `Came in and is ${end}`, `Came in, ${what}, and is ${end}: ${why ?? 'unknown reason'}`);
+  if (end === null) return words('info', 'Arrived', `Arrived, ${what}`);
+  return words('warn', `Arrived and is ${end}`, `Arrived, ${what}, and is ${end}: ${why ?? 'unknown reason'}`);
 }
 
 function ofChange(before: Facts, facts: Facts, note: string | null): EventWords | null {

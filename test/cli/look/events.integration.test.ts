@@ -22,7 +22,7 @@ const about = (path: string, other: Partial<News> = {}): News => ({
   folder: '/srv/in',
   path,
   state: 'queued',
-  text: 'Came in, 5 kB',
+  text: 'Arrived, 5 kB',
   ...other,
 });
 
@@ -79,8 +79,8 @@ test('events prints the last news, oldest first, with hostile names escaped', as
   const { news } = await place.serve(1);
   for (const path of ['a.mp4', 'b.mp4', '\u001b[2J.mp4']) news.add(about(path));
   expect(await place.run({ lines: 2 })).toBe(
-    '2026-11-22 17:08:10  info   srv/in/b.mp4: Came in, 5 kB\n' +
-      String.raw`2026-11-22 17:08:10  info   srv/in/\x1b[2J.mp4: Came in, 5 kB` +
+    '2026-11-22 17:08:10  info   srv/in/b.mp4: Arrived, 5 kB\n' +
+      String.raw`2026-11-22 17:08:10  info   srv/in/\x1b[2J.mp4: Arrived, 5 kB` +
       '\n',
   );
   expect(jsonLines(await place.run({ json: true })).map(({ v, seq, path }) => [v, seq, path])).toEqual([

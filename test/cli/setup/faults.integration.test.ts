@@ -237,7 +237,7 @@ describe('--plan', () => {
     await init(shell, flags);
     expect(shell.out.text).toBe(
       [
-        `Folder: would make ${here.scratch.file('inbox')}`,
+        `Folder: would create ${here.scratch.file('inbox')}`,
         `Configuration: would write ${here.scratch.file('dropcast.yaml')}`,
         '',
       ].join('\n'),

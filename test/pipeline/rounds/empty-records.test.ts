@@ -175,7 +175,7 @@ describe('a record that stays empty', () => {
   test('of an ignored file that is still there is not said to be missing', async () => {
     const { store, run } = open({ ...left, end: 'skipped', sha256: 'aa', dying: true });
     await run();
-    expect(store.history.map(({ note }) => note)).toEqual(['video vid_1 is kept: it may have all of the file']);
+    expect(store.history.map(({ note }) => note)).toEqual(['video vid_1 is kept: it may have the whole file']);
   });
 
   test('that is gone already is forgotten', async () => {

@@ -61,7 +61,7 @@ describe('a file is', () => {
       'perhaps it while the service processes it',
       [file('f', 'clip')],
       [video('v', 'clip', 60, 'processing')],
-      'the service says "processing" about the video',
+      'the status of the video is "processing"',
     ],
   ])('%s', (_, files, videos, doubt) => {
     const found = likenesses(files, videos).get('f');

@@ -149,12 +149,8 @@ describe('a file that is to be deleted after a time', () => {
       { ok: false, failure: failure('gone') },
       'kept: its video is no longer on the service',
     ],
-    ['failed there since', { ok: true, value: 'failed' }, 'kept: the service says "failed" about its video'],
-    [
-      'is processed once more',
-      { ok: true, value: 'processing' },
-      'kept: the service says "processing" about its video',
-    ],
+    ['failed there since', { ok: true, value: 'failed' }, 'kept: the status of its video is "failed"'],
+    ['is processed once more', { ok: true, value: 'processing' }, 'kept: the status of its video is "processing"'],
   ])('is kept when its video %s', async (_, answer, why) => {
     const { world, round, store } = open([finished('a', start - 8 * day, inAWeek)]);
     world.answer = () => answer;

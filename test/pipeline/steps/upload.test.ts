@@ -341,7 +341,7 @@ describe('an upload address that is dead', () => {
   });
 
   // The service may have the body, and still say pending: a lost answer, then an address that is used up.
-  test('is never replaced when all of the file may have arrived: dropcast checks with the service for 15 minutes, then it needs a person', async () => {
+  test('is never replaced when the whole file may have arrived: dropcast checks with the service for 15 minutes, then it needs a person', async () => {
     const { run, store, clock, calls } = open({ ...dead, sha256: 'aa' });
     const waits: (number | undefined)[] = [];
     for (;;) {
@@ -413,7 +413,7 @@ describe('an upload address that is dead', () => {
     ]);
   });
 
-  test('of a host that refuses every new address is never replaced where all of the file may have arrived', async () => {
+  test('of a host that refuses every new address is never replaced where the whole file may have arrived', async () => {
     const { run, world, calls } = open({ ...dead, sha256: 'aa' });
     Object.assign(world.uploadHosts, { isSpared: () => true, takesNewAddress: () => true });
     await run();

@@ -35,7 +35,7 @@ test.each(planted)(
   },
 );
 
-test('the only copy is deleted, when the daemon deletes a record that may have all of the file', async () => {
+test('the only copy is deleted, when the daemon deletes a record that may have the whole file', async () => {
   const setting = { plant: 'deletes what may have arrived', deeds: ['deletes'], lag: 2, lateness: 12 } as const;
   const { violations } = await explore(new ExploredWorld(setting), 3, 'R1');
   expect([...violations.keys()]).toContain('R1');

@@ -99,7 +99,7 @@ describe('what only another host of a fleet sees', () => {
     const recovered = [{ ...elsewhere, state: 'recovered' as const }];
     here.world.hosts = [seeing('ingest1', { expected: recovered }), seeing('ingest2', { expected: recovered })];
     await here.pass(5 * minute);
-    expect(here.titles().slice(1)).toEqual(['a: /media/nas/in/*.mp4 is there now, too late for 12:00']);
+    expect(here.titles().slice(1)).toEqual(['a: /media/nas/in/*.mp4 has arrived, too late for 12:00']);
   });
 });
 
@@ -483,7 +483,7 @@ describe('notifications', () => {
     expect(all).toEqual([
       'a: /in/evening/*.mp4 is missing: expected by 12:00',
       'a: /in/evening/*.mp4 is late: expected by 12:00',
-      'a: /in/evening/*.mp4 is there now, too late for 12:00',
+      'a: /in/evening/*.mp4 has arrived, too late for 12:00',
       'a: /in/evening/*.mp4 is missing: expected by 12:00',
     ]);
   });

@@ -53,7 +53,7 @@ export function checkSetup(box: () => Box, file: string): void {
     expect((await box().run(`dropcast setup ${flags} --group media --yes`)).code).toBe(0);
     const { code, stdout } = await box().run('dropcast setup');
     expect({ code, stdout }).toMatchObject({ code: 0 });
-    expect(stdout).toContain('runs already');
+    expect(stdout).toContain('is already running');
     expect(await seen()).toBe(before);
   });
 

@@ -20,7 +20,7 @@ const some = (news: Partial<News>): News => ({
 });
 
 const all: readonly News[] = [
-  some({ type: 'arrival', file: 'f_1', folder: '/srv/in', path: 'news/a.mp4', state: 'queued', text: 'Came in, 3 MB' }),
+  some({ type: 'arrival', file: 'f_1', folder: '/srv/in', path: 'news/a.mp4', state: 'queued', text: 'Arrived, 3 MB' }),
   some({ level: 'warn', type: 'folder', folder: '/mnt/nas', text: 'Scans only' }),
   some({
     level: 'error',
@@ -51,25 +51,25 @@ function show(query: Record<string, string> = {}, lines = all) {
 
 const told = async (query: Record<string, string>): Promise<string[]> => {
   const words = await wordsOf(show(query));
-  return ['Came in', 'Scans only', 'Refused', 'Everything'].filter((text) => words.includes(text));
+  return ['Arrived', 'Scans only', 'Refused', 'Everything'].filter((text) => words.includes(text));
 };
 
 test('the newest is first, with its time, level, place and words', async () => {
   const words = await wordsOf(show());
-  expect(words).toMatch(/Everything goes on .*Refused: <b>title<\/b> .*Scans only .*news\/a\.mp4 Came in, 3 MB/);
+  expect(words).toMatch(/Everything goes on .*Refused: <b>title<\/b> .*Scans only .*news\/a\.mp4 Arrived, 3 MB/);
   expect(words).toMatch(/14:02:11 error b\[U\+202E\]\.mp4 Refused/);
 });
 
 test.each<[Record<string, string>, string[]]>([
-  [{}, ['Came in', 'Scans only', 'Refused', 'Everything']],
+  [{}, ['Arrived', 'Scans only', 'Refused', 'Everything']],
   [{ level: 'warn' }, ['Scans only', 'Refused']],
   [{ level: 'error' }, ['Refused']],
   [{ type: 'folder' }, ['Scans only']],
   // What concerns everything concerns each folder.
-  [{ folder: '/srv/in' }, ['Came in', 'Refused', 'Everything']],
-  [{ text: 'NEWS/A' }, ['Came in']],
+  [{ folder: '/srv/in' }, ['Arrived', 'Refused', 'Everything']],
+  [{ text: 'NEWS/A' }, ['Arrived']],
   [{ text: 'f_2', level: 'error' }, ['Refused']],
-  [{ level: 'unheard of', type: '' }, ['Came in', 'Scans only', 'Refused', 'Everything']],
+  [{ level: 'unheard of', type: '' }, ['Arrived', 'Scans only', 'Refused', 'Everything']],
 ])('asked for %j it shows these', async (query, texts) => {
   expect(await told(query)).toEqual(texts);
 });

@@ -24,7 +24,7 @@ export function hostsPanel(fleet: FleetStatus | null, now: number): Html | '' {
       columns: [
         { heading: 'Host', kind: 'main', cell: nameCell },
         { heading: 'State', cell: ({ state }) => badge(BADGES[state], state) },
-        { heading: 'What it does', cell: (host) => doesCell(host, now) },
+        { heading: 'Activity', cell: (host) => doesCell(host, now) },
         { heading: 'Version', kind: 'minor', cell: ({ version }) => visibleText(version) },
         { heading: 'Last heard', kind: 'minor', cell: ({ heard_at: at }) => moment(at, now) },
       ],
