@@ -112,8 +112,8 @@ function budgetWords(requests: number, { daemon, now }: Pick<PageWorld, 'daemon'
   if (requests === 0) return '';
   const inMs = whenSentMs(daemon, requests);
   const { used, limit } = daemon.gate.snapshot();
-  const budget = `${grouped(used)} of ${grouped(limit)} requests of this hour are used`;
+  const budget = `${grouped(used)} of ${grouped(limit)} requests are used this hour`;
   return inMs < 1_000
-    ? `${budget}: all of them can be sent at once.`
-    : html`${budget}: the last of them is sent at about ${moment(now + inMs, now)}.`;
+    ? `${budget}; those for this command can be sent immediately.`
+    : html`${budget}; the last request for this command will be sent at about ${moment(now + inMs, now)}.`;
 }

@@ -136,7 +136,7 @@ describe('before something is done with many files', () => {
   test('the page says how many, what it costs and when it is done', async () => {
     const shown = await show(many, ask('do=retry&which=all&state=failed'), true);
     expect(shown.words).toMatch(
-      /20 files, at most 42 requests to the service\. 990 of 1,000 requests of this hour are used: the last of them is sent at about 14:32\./,
+      /20 files, at most 42 requests to the service\. 990 of 1,000 requests are used this hour; the last request for this command will be sent at about 14:32\./,
     );
     expect(shown.document.querySelector('form button')?.textContent).toBe('Retry: 20 files');
   });
