@@ -53,8 +53,8 @@ test('the ledger goes to the database of the configuration, and back to another 
 
 describe('nothing is copied', () => {
   test.for([
-    [{}, /either --to ADDRESS, or --from/],
-    [{ to: true, from: true }, /either --to ADDRESS, or --from/],
+    [{}, /either --to ADDRESS or --from/],
+    [{ to: true, from: true }, /either --to ADDRESS or --from/],
     [{ to: true }, /has no ledger; name the database/],
     [{ to: 'mysql://x' }, /not the address of a PostgreSQL database/],
     [{ to: 'postgres://u@127.0.0.1/d', passwordFile: 'nowhere' }, /cannot read nowhere/],
