@@ -8,34 +8,34 @@ export interface RetryPolicy {
   readonly maxMs: number;
 }
 
-/** How long dropcast waits before it probes a suspended account, key or folder (design section 8). */
+/** Wait before dropcast probes a suspended account, key or folder again (design section 8). */
 export const suspensionProbeMs = 5 * 60_000;
 
 /**
- * How long dropcast waits before it checks a full disk again, of the ledger or of a watched folder. The check is cheap:
- * it sends no request, because the request budget cannot be recorded, and reads no file before there is room for it.
+ * Wait before dropcast checks a full disk again, whether the ledger's or a watched folder's. The check is cheap: it
+ * sends no request, because the request budget could not be recorded, and it reads no file until there is room.
  */
 const fullDiskMs = 30_000;
 
-/** @returns milliseconds until dropcast checks again whatever suspended the work */
+/** @returns milliseconds until dropcast checks the cause of a suspension again */
 export function suspendedMs(code: string): number {
   return isDiskFull(code) ? fullDiskMs : suspensionProbeMs;
 }
 
-/** Waits between two probes of a host that is away: 1 s, then doubling up to a minute. */
+/** Bounds on the wait between probes of an unreachable host: 1 s, doubling up to a minute. */
 const probeMs = { first: 1_000, most: 60_000 };
 
-/** @param probes how often the host was probed so far @returns milliseconds */
+/** @param probes number of probes so far @returns milliseconds */
 export function offlineProbeMs(probes: number): number {
   return Math.min(probeMs.most, probeMs.first * 2 ** Math.min(probes, 6));
 }
 
-/** Bounds of the wait after a failure of the network or of the whole service. */
+/** Bounds on the wait after a failure of the network or of the whole service. */
 const offlineMs = { least: 2_000, most: 20_000 };
 
 /**
- * The wait before the next try: exponential with full jitter, as in the AWS Architecture Blog's 'Exponential Backoff
- * And Jitter', and never less than the other side asked for.
+ * Wait before the next attempt: exponential backoff with full jitter, as in the AWS Architecture Blog's 'Exponential
+ * Backoff And Jitter', and never shorter than the other side asked for.
  *
  * @param attempts counted failures of this step so far, from 1
  * @param random in [0, 1)
@@ -61,11 +61,11 @@ function awayMs(asked: number, random: number): number {
   return offlineMs.least + random * (offlineMs.most - offlineMs.least);
 }
 
-/** How long a step that changed nothing, which is a bug, is kept from running again. */
+/** How long a file is kept from running after a step that changed nothing, which is a bug. */
 export const quarantineMs = 30_000;
 
 /**
- * The longest wait that `backoffMs` or a quarantine gives. A deadline that lies further ahead was set by another clock.
+ * The longest wait that `backoffMs` or a quarantine can produce. A deadline further ahead was set by a different clock.
  */
 export function longestWaitMs(attempts: number, failure: Failure | null, policy: RetryPolicy): number {
   return Math.max(quarantineMs, failure === null ? 0 : backoffMs(Math.max(1, attempts), failure, policy, 1));

@@ -1,28 +1,28 @@
 import type { HashName } from '../../routing/checksum-file.ts';
 import type { SidecarFile } from '../../routing/plan.ts';
 
-/** The digest that a sender states for a file. */
+/** A digest that the sender supplied for a file. */
 export interface Checksum {
   readonly algorithm: HashName;
-  /** Hex, lower case. */
+  /** Lower-case hex. */
   readonly digest: string;
-  /** The sidecar that states it. `goesWithIt`: the sidecar describes this one file alone. */
+  /** The sidecar that contains the digest. `goesWithIt`: the sidecar describes this file only. */
   readonly from: SidecarFile;
   readonly goesWithIt: boolean;
 }
 
-/** Digests of a file, hex. */
+/** Hex digests of a file, by algorithm. */
 export type Digests = Partial<Readonly<Record<HashName, string>>>;
 
 export type ChecksumVerdict =
   | { readonly is: 'no checksum' | 'equal' }
-  /** These digests have to be computed before the comparison can be made. */
+  /** These digests must be computed before the comparison is possible. */
   | { readonly is: 'unknown'; readonly needs: readonly HashName[] }
   | { readonly is: 'different'; readonly checksum: Checksum };
 
 /**
- * Pure: whether a file is what its sender sent. One equal checksum is enough, because the others may describe an
- * earlier version of the file.
+ * Compares a file's digests with its sender's checksums. One match is enough, because the other checksums may describe
+ * an earlier version of the file. Pure.
  */
 export function compareChecksums(checksums: readonly Checksum[], digests: Digests): ChecksumVerdict {
   if (checksums.length === 0) return { is: 'no checksum' };
@@ -34,7 +34,7 @@ export function compareChecksums(checksums: readonly Checksum[], digests: Digest
   return { is: 'different', checksum };
 }
 
-/** Pure: the digests to compute while a file is sent, in addition to SHA-256. */
+/** Returns the digests to compute during an upload in addition to SHA-256. Pure. */
 export function alsoNeeded(checksums: readonly Checksum[]): readonly HashName[] {
   const wanted = [...new Set(checksums.map(({ algorithm }) => algorithm))];
   return wanted.includes('sha256') ? [] : wanted;

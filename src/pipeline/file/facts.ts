@@ -3,7 +3,7 @@ import type { AfterReady } from '../../config/config.ts';
 import type { Failure } from './failure.ts';
 import type { FileVersion } from './file-version.ts';
 
-/** The states of a file: the same words in log, command line, page and JSON. */
+/** The states of a file. Log, command line, web page and JSON use these same words. */
 export type FileState =
   | 'queued'
   | 'creating'
@@ -17,19 +17,19 @@ export type FileState =
 export type End = 'done' | 'failed' | 'held' | 'skipped' | 'vanished' | 'superseded';
 
 /**
- * One file's life as durable facts: one ledger row. The state is derived from it, never stored by hand. Times are epoch
- * milliseconds.
+ * One file's life as durable facts: one ledger row. The file's state is derived from these facts and never stored.
+ * Times are epoch milliseconds.
  */
 export interface Facts {
   readonly id: string;
-  /** Raised by every write. A write that expects another revision is refused. */
+  /** Incremented by every write. A write that expects another revision is rejected. */
   readonly rev: number;
   /** Absolute path of the watched folder. */
   readonly folder: string;
-  /** Relative to the folder, with `/`. */
+  /** Relative to the folder, with `/` as separator. */
   readonly path: string;
   readonly version: FileVersion;
-  /** Set for an import: the service fetches this address, and dropcast sends no bytes. */
+  /** Set for an import: the service fetches the file from this address, and dropcast sends no bytes. */
   readonly sourceUrl: string | null;
   /** `null` only while the file is held because no rule matches or its sidecar is broken. */
   readonly plan: Plan | null;
@@ -37,55 +37,55 @@ export interface Facts {
   readonly afterReady: AfterReady;
   readonly discoveredAt: number;
 
-  /** Token of a create request that may be under way or lost. Written before the request. */
+  /** Token of a create request that may be in progress or lost. Written before the request is sent. */
   readonly intent: string | null;
-  /** Tokens of create requests whose answer never came: the service may hold a record without bytes for each. */
+  /** Tokens of create requests that were never answered. The service may hold a record without bytes for each. */
   readonly suspects: readonly string[];
   readonly videoId: string | null;
   readonly uploadUrl: string | null;
-  /** Headers that the upload address needs: as private as the address. Null: none. */
+  /** Headers that the upload address requires, as secret as the address itself. Null: none required. */
   readonly uploadHeaders: Readonly<Record<string, string>> | null;
   readonly createdAt: number | null;
   /**
-   * Set before the first byte of the first PUT to this video. From then on dropcast asks the service before it repeats
+   * Set before the first byte of the first PUT to this video. From then on dropcast asks the service before repeating
    * the PUT.
    */
   readonly uploadStartedAt: number | null;
   /**
-   * SHA-256 (hex) of the body, written before its last part is released. Null: no complete body left this machine, or
-   * the service refused it.
+   * SHA-256 (hex) of the body, written before the last part is released. Null: no complete body has left this machine,
+   * or the service refused it.
    */
   readonly sha256: string | null;
   readonly uploadedAt: number | null;
-  /** When the time began that the service has to finish; a `retry` restarts it. */
+  /** Start of the period in which the service must finish processing; a `retry` restarts it. */
   readonly processingSince: number | null;
-  /** When the upload address was first seen dead. */
+  /** When the upload address was first found dead. */
   readonly addressDeadAt: number | null;
-  /** The video is being deleted to be replaced: only the DELETE may continue. */
+  /** The video is being deleted so that it can be replaced. Only the DELETE may proceed. */
   readonly dying: boolean;
   /** How often the video was replaced after its address died. */
   readonly replacements: number;
-  /** Last status word of the service, kept as given. */
+  /** The last status the service reported, verbatim. */
   readonly remoteStatus: string | null;
   readonly readyAt: number | null;
-  /** For each feed, when it was published with this video. */
+  /** When each feed was published with this video. */
   readonly published: Readonly<Record<string, number>>;
 
-  /** Counted failures of the current step; a successful step resets it to 0. */
+  /** Counted failures of the current step; reset to 0 when a step succeeds. */
   readonly attempts: number;
-  /** Backoff deadline, wall clock. */
+  /** Backoff deadline (wall clock). */
   readonly notBefore: number | null;
   readonly end: End | null;
-  /** Why the file ended or waits, in words. */
+  /** Why the file ended or is waiting, in words. */
   readonly why: string | null;
   readonly lastFailure: Failure | null;
   readonly endedAt: number | null;
 
-  /** Metadata that a later sidecar changed and that still has to be sent. */
+  /** Metadata changed by a later sidecar and not sent yet. */
   readonly amendment: Amendment | null;
   /**
-   * What remains to do with the local file after `done`: `later` until it is time to delete it, `pending` until the
-   * first try, `waiting` while it fails for a reason that may pass (`lastFailure`), then how it ended.
+   * What remains to be done with the local file after `done`: `later` until it is due for deletion, `pending` until the
+   * first attempt, `waiting` while attempts fail for a reason that may pass (`lastFailure`), and then how it ended.
    */
   readonly disposal: 'later' | 'pending' | 'waiting' | 'kept' | 'deleted' | 'moved' | 'refused' | null;
 }
@@ -96,7 +96,7 @@ export interface Amendment {
   readonly tags?: readonly string[];
 }
 
-/** The upload address and its headers, without what lets anyone send there: only whether there are any. */
+/** Returns the upload address and its headers with everything secret removed. Only their presence remains visible. */
 export function redactedAddress({ uploadUrl, uploadHeaders }: Pick<Facts, 'uploadUrl' | 'uploadHeaders'>) {
   return {
     uploadUrl: uploadUrl === null ? null : 'https://redacted.invalid/',
@@ -104,7 +104,7 @@ export function redactedAddress({ uploadUrl, uploadHeaders }: Pick<Facts, 'uploa
   };
 }
 
-/** The remote side of a file without a video. */
+/** The service-side fields of a file that has no video. */
 export const unbound = {
   intent: null,
   videoId: null,
@@ -121,7 +121,7 @@ export const unbound = {
   readyAt: null,
 } as const satisfies Partial<Facts>;
 
-/** The facts of a new file, before anything was requested from the service. */
+/** Returns the facts of a new file, before anything has been requested from the service. */
 export function newFacts(
   seen: Pick<
     Facts,
@@ -147,45 +147,45 @@ export function newFacts(
 }
 
 /**
- * Names a record in `suspects` that its file gave up although all of its bytes may have arrived there. dropcast never
- * deletes such a record: the operator decides.
+ * Returns the `suspects` entry for a record that its file gave up although all of its bytes may have arrived. dropcast
+ * never deletes such a record; the operator decides.
  */
 export function givenUpRecord(videoId: string): string {
   return `${givenUpPrefix}${videoId}`;
 }
 
 /**
- * The video id of a suspect that `givenUpRecord` made; null means that the suspect is the token of a create request.
+ * Returns the video id of a suspect made by `givenUpRecord`, or null if the suspect is the token of a create request.
  */
 export function videoOfSuspect(suspect: string): string | null {
   return suspect.startsWith(givenUpPrefix) ? suspect.slice(givenUpPrefix.length) : null;
 }
 
-/** No token has a colon: see `newToken`. */
+/** Cannot clash with a token, because tokens contain no colon (see `newToken`). */
 const givenUpPrefix = 'video:';
 
-/** Tokens of requests that may have left an empty record behind, including the token of the present intent. */
+/** Tokens of requests that may have left an empty record behind, including the current intent. */
 export function suspectsOf(facts: Pick<Facts, 'intent' | 'suspects'>): readonly string[] {
   return facts.intent === null ? facts.suspects : [...facts.suspects, facts.intent];
 }
 
 /**
- * The change that removes a token from a row, because the service has no record of that request or the operator says
- * so.
+ * Returns the change that removes a token from a row, for when the service has no record of that request or the
+ * operator says so.
  */
 export function withoutToken({ intent, suspects }: Facts, token: string): Pick<Facts, 'intent' | 'suspects'> {
   return { intent: intent === token ? null : intent, suspects: suspects.filter((other) => other !== token) };
 }
 
 /**
- * Whether a complete body may have left this machine. From then on the service may have the video although no answer
- * came, so the local file decides nothing before the service was asked.
+ * Whether a complete body may have left this machine. If so, the service may have the video even though no answer
+ * arrived, so dropcast asks the service before it acts on the state of the local file.
  */
 export function mayHaveArrived(facts: Facts): boolean {
   return facts.uploadedAt !== null || facts.sha256 !== null;
 }
 
-/** Whether a row no longer belongs to a file: any file at its path is another one. */
+/** Whether a row no longer belongs to a file. Any file now at its path is a different one. */
 export function isGivenUp({ end }: Pick<Facts, 'end'>): boolean {
   return end === 'superseded' || end === 'vanished';
 }
@@ -196,8 +196,8 @@ export function feedsToPublish(facts: Pick<Facts, 'plan' | 'published'>): readon
 }
 
 /**
- * The state of a file, derived from its row alone. This is the only way into a state: when the file is first seen,
- * after each step and after a crash. It never returns `creating` or `uploading`, which exist only while a step works on
+ * Derives the state of a file from its row alone: when the file is first seen, after each step and after a crash. There
+ * is no other way into a state. Never returns `creating` or `uploading`, which exist only while a step is working on
  * the file.
  */
 export function stateOf(facts: Facts): Exclude<FileState, 'creating' | 'uploading'> {

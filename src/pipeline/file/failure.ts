@@ -6,15 +6,15 @@ import { LedgerUnavailableError } from './store-errors.ts';
  * Why a step did not succeed, as a value. The kinds are the failure classes of the design (section 8):
  *
  * - `transient`: counted, retried with backoff.
- * - `offline`: the network or the whole service is away; retried, never counted against the file.
- * - `throttled`: the budget or a 429; not counted.
- * - `suspended`: key, account, watch root or disk; everything pauses, nothing is counted.
+ * - `offline`: the network or the whole service is unreachable; retried, never counted against the file.
+ * - `throttled`: request budget exhausted or a 429; not counted.
+ * - `suspended`: a problem with the key, account, watch root or disk; everything pauses, nothing is counted.
  * - `address dead`: the upload address answers 401, 403, 404 or 410.
- * - `permanent`: asking again cannot help.
- * - `gone`: the service no longer has the video, because it was deleted there.
- * - `duplicate`: the file `twin` has uploaded the same content before.
+ * - `permanent`: retrying cannot help.
+ * - `gone`: the video was deleted on the service.
+ * - `duplicate`: the file `twin` has already uploaded the same content.
  * - `vanished`, `changed`: the local file is missing, or is no longer the one that was accepted.
- * - `unclear`: only the operator can find out whether it happened (an import whose answer was lost).
+ * - `unclear`: only the operator can find out whether the request succeeded (an import whose answer was lost).
  * - `mismatch`: the local file does not match its sender's checksum, or that checksum cannot be read.
  * - `bug`: thrown by dropcast's own code.
  */
@@ -35,36 +35,36 @@ export type FailureKind =
 
 export interface Failure {
   readonly kind: FailureKind;
-  /** Machine-readable: the service's error code, an errno name, or a code of dropcast. */
+  /** Machine-readable: the service's error code, an errno name or one of dropcast's own codes. */
   readonly code: string;
-  /** One sentence for a person. Never holds a secret or a signed address. */
+  /** One sentence for people. Never contains a secret or a signed address. */
   readonly message: string;
-  /** HTTP status, if an answer came. */
+  /** HTTP status, if an answer arrived. */
   readonly status?: number;
-  /** The least wait in milliseconds, if the other side asked for one. */
+  /** Minimum wait in milliseconds, if the other side asked for one. */
   readonly retryAfterMs?: number;
-  /** True when the request may have been carried out although no usable answer came. */
+  /** True if the request may have been carried out although no usable answer arrived. */
   readonly inDoubt?: boolean;
-  /** The feed that the service does not have. */
+  /** The feed that the service does not know. */
   readonly feed?: string;
-  /** For a duplicate: the id of the file that was uploaded with the same content. */
+  /** For a duplicate: the id of the file whose content was uploaded. */
   readonly twin?: string;
   /**
-   * For a file that existed before dropcast watched its folder: the videos of the service that it may be. Absent: not
-   * compared yet.
+   * For a file that existed before dropcast watched its folder: the videos on the service that it may match. Absent:
+   * not compared yet.
    */
   readonly likeness?: Likeness;
-  /** For a file that was sent completely and is not confirmed: the code of what prevents another upload. */
+  /** For a file that was sent completely but not confirmed: the code of what prevents another upload. */
   readonly because?: string;
-  /** For a mismatch: the digests of the file. Absent: not known. */
+  /** For a mismatch: the file's digests. Absent: not known. */
   readonly digests?: Digests;
   /** For a file that the operator ignores: the failure that held it before. */
   readonly over?: Failure;
 }
 
-/** The part of a failure that the history of a file keeps; the message is the note. */
+/** The part of a failure that a file's history keeps; the message is stored as the note. */
 export interface AttemptFailure extends Pick<Failure, 'kind' | 'code'> {
-  /** HTTP status, if an answer came. */
+  /** HTTP status, if an answer arrived. */
   readonly status: number | null;
 }
 
@@ -72,25 +72,28 @@ export interface AttemptFailure extends Pick<Failure, 'kind' | 'code'> {
 export interface HostedVideo {
   readonly id: string;
   readonly title: string;
-  /** Seconds; null: the service does not state it. */
+  /** Seconds; null if the service does not report it. */
   readonly duration: number | null;
-  /** The service's own word. */
+  /** The service's own status word. */
   readonly status: string;
 }
 
-/** Which videos of the service a local file may be, by title and duration. */
+/** The videos on the service that may be a given local file, by title and duration. */
 export interface Likeness {
   /** The first videos found. */
   readonly videos: readonly HostedVideo[];
-  /** How many videos there are; absent: `videos` has all of them. */
+  /** Total number of matching videos; absent if `videos` contains them all. */
   readonly count?: number;
-  /** One video certainly is this file: a ready one with its title and duration, which no other file claims. */
+  /**
+   * Whether one video is certainly this file: it is ready, has the same title and duration, and no other file claims
+   * it.
+   */
   readonly isSure: boolean;
-  /** Why it is not certain, as a sentence; null when it is certain, or when there is no such video. */
+  /** Why the match is uncertain, as a sentence; null if it is certain or no video matches. */
   readonly doubt: string | null;
 }
 
-/** The service has to be asked about a video before its local file may be deleted. */
+/** The failure of a local file that may not be deleted until the service has been asked about its video. */
 export const mustAskFirst: Failure = {
   kind: 'throttled',
   code: 'must_ask_first',
@@ -98,9 +101,10 @@ export const mustAskFirst: Failure = {
 };
 
 /**
- * Why a file is held that does not match its sender's checksum.
+ * Returns the failure of a file that is held because it does not match its sender's checksum.
  *
- * @param digests all known digests of the file: another checksum is compared with them before anything is sent again
+ * @param digests all known digests of the file, with which a corrected checksum is compared before anything is sent
+ *   again
  */
 export function differentFrom({ algorithm, digest: expected, from }: Checksum, digests: Digests): Failure {
   return {
@@ -113,33 +117,39 @@ export function differentFrom({ algorithm, digest: expected, from }: Checksum, d
   };
 }
 
-/** dropcast cut the request itself while it stopped. This is not a failure. */
+/** The result of a request that dropcast aborted while shutting down. This is not a failure of the file. */
 export const stopped: Failure = { kind: 'throttled', code: 'aborted', message: 'dropcast was stopped' };
 
 /**
- * Code of 'the same content is already being uploaded': the file waits until the other one is uploaded or has ended.
+ * Code for 'the same content is already being uploaded'. The file waits until the other file is uploaded or has ended.
  */
 export const twinCode = 'twin_under_way';
 
-/** Code of 'the whole file was sent, the service does not show it, and the file at its path is not what was sent'. */
+/**
+ * Code for 'the whole file was sent, the service does not show it, and the local file no longer has the content that
+ * was sent'.
+ */
 export const unconfirmedCode = 'unconfirmed';
 
 /**
- * Code of 'the answer to the PUT is a web page', the same as in the client. Only the service can say whether the file
- * arrived.
+ * Code for 'the PUT was answered with a web page', the same as in the client. Only the service can confirm whether the
+ * file arrived.
  */
 export const webPageCode = 'web_page';
 
-/** Code of 'an upload host refuses every new upload address'. */
+/** Code for 'an upload host refuses every new upload address'. */
 export const refusedAddressesCode = 'addresses_refused';
 
-/** Code of 'uploads may not start at this time of day'. */
+/** Code for 'uploads may not start at this time of day'. */
 export const outsideWindowCode = 'upload_window';
 
-/** Codes of a file that waits for a channel or a feed that the service does not have. */
+/** Codes of files that are waiting for a channel or feed that the service does not have. */
 export const unknownNameCodes = { channel: 'unknown_channel', feed: 'unknown_feed' } as const;
 
-/** Whether a failure is only a wait: it gets no line in the failure log, and the circuit breaker does not count it. */
+/**
+ * Whether a failure is only a wait. Such failures are left out of the failure log, and the circuit breaker does not
+ * count them.
+ */
 export function isMereWait({ code }: Failure): boolean {
   return mereWaits.has(code);
 }
@@ -152,8 +162,8 @@ const mereWaits: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a failure may concern a whole host and not only this request: no answer, an answer from a proxy, or one that
- * says that the host itself cannot serve it. A 409 or 422 is an answer to the request.
+ * Whether a failure may concern a whole host rather than this request alone: no answer, an answer from a proxy, or one
+ * in which the host reports that it cannot serve requests. A 409 or 422 concerns only the request.
  */
 export function isOfHost({ kind, status, code, inDoubt }: Failure): boolean {
   if (kind === 'offline') return true;
@@ -162,7 +172,7 @@ export function isOfHost({ kind, status, code, inDoubt }: Failure): boolean {
   return status >= 500 || status === 408 || status === 429 || isOfMiddlebox.has(code);
 }
 
-/** Answers from something between this machine and the host: a login portal, a proxy. */
+/** Codes of answers from something between this machine and the host, such as a login portal or a proxy. */
 const isOfMiddlebox: ReadonlySet<string> = new Set(['unreadable_answer', webPageCode, 'redirect']);
 
 /** Whether the local file is no longer the one that was accepted. */
@@ -170,18 +180,18 @@ export function isAway({ kind }: Failure): boolean {
   return kind === 'vanished' || kind === 'changed';
 }
 
-/** The failure of an error thrown where only a bug or a machine at its limits throws. */
+/** Returns the failure for an error thrown where only a bug or an exhausted machine can throw. */
 export function failureOfThrown(error: unknown): Failure {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return failureOfMachine(error) ?? { kind: 'bug', code: 'bug', message };
 }
 
-/** This machine has run out of a resource, or its disk refuses. */
+/** Errno names for a machine that is out of a resource or a disk that refuses to work. */
 const refusals = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EROFS', 'ENOMEM', 'EIO']);
 
 /**
- * The one place that decides about a machine at its limits and a disk that refuses: no file is at fault, and everything
- * waits (design section 8).
+ * Recognises errors caused by an exhausted machine or a failing disk, here and nowhere else. No file is at fault, and
+ * everything waits (design section 8).
  *
  * @returns null for any other error
  */

@@ -2,17 +2,20 @@ import type { BigIntStats } from 'node:fs';
 
 /**
  * The version of a file's bytes, as far as the file system shows it. Nanoseconds are decimal strings, because they do
- * not fit a number.
+ * not fit into a number.
  */
 export interface FileVersion {
-  /** Where the file was last seen. Says nothing about the bytes: a reboot or remount may renumber the device. */
+  /**
+   * Device on which the file was last seen. It does not identify the bytes, because a reboot or remount may renumber
+   * devices.
+   */
   readonly dev: string;
   readonly ino: string;
   readonly birthtimeNs: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
   readonly mtimeNs: string;
-  /** Also moved by a rename, chmod or hard link, which change no content. */
+  /** Also changed by a rename, chmod or hard link, which leave the content alone. */
   readonly ctimeNs: string;
 }
 
@@ -31,7 +34,7 @@ export function versionOf(stats: BigIntStats): FileVersion {
 }
 
 /**
- * Whether both are certainly the same bytes of the same file; `dev` does not count. The kernel moves `ctimeNs` with
+ * Whether two versions are certainly the same bytes of the same file; `dev` is ignored. The kernel updates `ctimeNs` on
  * every write, and no program can set it back.
  */
 export function isSameVersion(one: ContentVersion, other: ContentVersion): boolean {
@@ -39,8 +42,9 @@ export function isSameVersion(one: ContentVersion, other: ContentVersion): boole
 }
 
 /**
- * Whether at most `dev` and `ctimeNs` differ: the same bytes after a rename, chmod or hard link, or other bytes of the
- * same length from a tool that restored the modification time. Only the content distinguishes them.
+ * Whether two versions differ at most in `dev` and `ctimeNs`. Either the bytes are the same after a rename, chmod or
+ * hard link, or a tool wrote other bytes of the same length and restored the modification time. Only comparing the
+ * content can tell.
  */
 export function looksTheSame(one: ContentVersion, other: ContentVersion): boolean {
   return (
@@ -51,17 +55,17 @@ export function looksTheSame(one: ContentVersion, other: ContentVersion): boolea
   );
 }
 
-/** Whether the same file has grown in its place. */
+/** Whether the same file has grown in place. */
 export function grewInPlace(before: ContentVersion, now: ContentVersion): boolean {
   return before.ino === now.ino && before.birthtimeNs === now.birthtimeNs && before.size < now.size;
 }
 
-/** `looksTheSame` as a key. */
+/** A key that is equal for versions that satisfy `looksTheSame`. */
 export function lookKey({ size, mtimeNs, ino, birthtimeNs }: ContentVersion): string {
   return [size, mtimeNs, ino, birthtimeNs].join(':');
 }
 
-/** Whether nothing at all happened to the file, not even to its device. */
+/** Whether the file is completely unchanged, including its device number. */
 export function isUntouched(before: FileVersion, now: FileVersion): boolean {
   return isSameVersion(before, now) && before.dev === now.dev;
 }

@@ -1,7 +1,7 @@
 import type { End, Facts } from './facts.ts';
 import { reasonOf } from './reasons.ts';
 
-/** Pure: what a row gets when its file ends. */
+/** Returns the changes to a row whose file ends. Pure. */
 export function finished(facts: Facts, end: End, now: number): Partial<Facts> {
   return {
     end,
@@ -16,7 +16,7 @@ function disposalOf(facts: Facts, end: End): Facts['disposal'] {
   const { disposal } = facts;
   if (end === 'done') return disposal ?? firstDisposal(facts);
   const isLeft = disposal !== null && disposal !== 'deleted' && disposal !== 'moved';
-  // The file belongs to another row now.
+  // A superseded file belongs to another row now.
   return end === 'superseded' && isLeft ? 'kept' : disposal;
 }
 

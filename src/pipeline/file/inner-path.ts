@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 
 /**
- * Pure: whether a path, joined to a folder, names something in that folder. Links in the path are detected when it is
- * opened.
+ * Whether a path, joined to a folder, stays inside that folder. Symbolic links are detected when the path is opened.
+ * Pure.
  *
  * @param path relative to the folder, with `/`, from a row, a receipt or a message
  */

@@ -3,14 +3,14 @@ import type { Failure } from './failure.ts';
 import type { ReasonCode } from './reasons.ts';
 
 /**
- * Whether a failure ends as soon as the local file can be read again at its place: the file or its folder was missing
- * or unreadable. A bad sector (EIO) is not such a failure, because the file is there and reading it fails again.
+ * Whether a failure is over once the local file is readable at its path again, because the file or its folder was
+ * missing or unreadable. A bad sector (EIO) does not count: the file is there, and reading it would fail again.
  */
 export function isOfLocalFile({ code, because = code }: Failure): boolean {
   return localFileCodes.includes(because);
 }
 
-/** The codes of such failures, by which the ledger selects. */
+/** The codes of failures that match `isOfLocalFile`, for selection in the ledger. */
 export const localFileCodes: readonly string[] = [
   folderAway,
   ...(['unreadable', 'closed_directory'] satisfies ReasonCode[]),

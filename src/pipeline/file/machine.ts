@@ -24,40 +24,40 @@ import {
   wasThereBefore,
 } from './reasons.ts';
 
-/** Everything that the machine needs from outside. */
+/** Everything the machine needs from outside. */
 export interface MachinePolicy {
-  /** Counted failures of one step before the file is `failed`. */
+  /** Counted failures of one step after which the file is `failed`. */
   readonly attempts: number;
-  /** When a file with this many failures is tried again (epoch milliseconds). */
+  /** When to try a file with this many failures again (epoch milliseconds). */
   retryAt(attempts: number, failure: Failure): number;
   /** Epoch milliseconds. */
   now(): number;
 }
 
-/** Events that may reach a file while no step works on it. */
+/** Events that may reach a file while no step is working on it. */
 export type FileEvent =
-  /** A lane has a slot, or the backoff is over. */
+  /** A lane has a free slot, or the backoff has expired. */
   | { readonly type: 'GO' }
   | { readonly type: 'REMOTE_STATUS'; readonly status: string; readonly message?: string }
   | { readonly type: 'REMOTE_GONE' }
-  /** `poll.give_up_after` has passed, and the service is not done. */
+  /** `poll.give_up_after` has passed, and the service has not finished. */
   | { readonly type: 'GIVE_UP' }
   | { readonly type: 'PUBLISHED'; readonly feed: string; readonly at: number }
-  /** A feed refuses. A failure that may pass is only noted, and the file keeps waiting. */
+  /** A feed refused to be published. A failure that may pass is only recorded, and the file keeps waiting. */
   | { readonly type: 'PUBLISH_FAILED'; readonly failure: Failure }
   | { readonly type: 'FILE_GONE' }
-  /** `hasGrown`: the same file in its place is larger, so dropcast sent only its beginning. */
+  /** `hasGrown`: the same file is now larger, so dropcast sent only its beginning. */
   | { readonly type: 'FILE_CHANGED'; readonly hasGrown?: boolean }
-  /** The service no longer has a usable video of the file that this one duplicates. */
+  /** The service no longer has a usable video of the file that this file duplicates. */
   | { readonly type: 'TWIN_FELL'; readonly twin: string }
-  /** The operator confirmed that the service already has this file, as this video. */
+  /** The operator confirmed that this video on the service is this file. */
   | { readonly type: 'ADOPTED'; readonly videoId: string }
   | { readonly type: 'RETRY' }
-  /** The operator sends a failed or held file to another channel than its rule says. */
+  /** The operator sends a failed or held file to a channel other than the one in its rule. */
   | { readonly type: 'SEND_ELSEWHERE'; readonly channel: string }
   /** The operator does not want the file uploaded. @see ignoredBy */
   | { readonly type: 'IGNORE'; readonly by: string }
-  /** The operator takes `IGNORE` back. */
+  /** The operator revokes `IGNORE`. */
   | { readonly type: 'UNIGNORE' };
 
 interface Context {
@@ -69,7 +69,7 @@ const machineSetup = setup({
   // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- this is how xstate is told its types
   types: {} as { context: Context; events: FileEvent | Outcome; input: Context },
   actions: {
-    /** The event has no meaning in this state. `decide` reports the action and never runs it. */
+    /** Marks an event that is meaningless in this state. `decide` reports the action and never runs it. */
     ignore: () => undefined,
     succeed: assign({ facts: ({ context: { facts } }) => ({ ...facts, attempts: 0, lastFailure: null }) }),
     takeFailure: assign({
@@ -119,7 +119,7 @@ const machineSetup = setup({
     holdAgain: assign({
       facts: ({ context: { facts } }) => ({ ...facts, lastFailure: heldAgain(facts) }),
     }),
-    /** When one end follows another, cause and time are those of the last. */
+    /** Clears the cause and time of an earlier end, so that the new end records its own. */
     reopen: assign({ facts: ({ context }) => ({ ...context.facts, why: null, endedAt: null }) }),
     finish: assign({
       facts: ({ context: { facts, policy } }, { end }: { end: End }) => ({
@@ -175,7 +175,7 @@ const counted = [
   { target: 'retrying', actions: [takeFailure, 'backOff'] },
 ] as const;
 
-/** The failures that any step may return: the failure policy of design section 8. */
+/** The failures that any step may return, with the failure policy of design section 8. */
 const setbacks = {
   vanished: { target: 'vanished', actions: takeFailure },
   changed: { target: 'superseded', actions: takeFailure },
@@ -186,17 +186,20 @@ const setbacks = {
   'attempt failed': counted,
 } as const;
 
-/** The meaning of the local file while none of its bytes can have left. */
+/** How events about the local file are handled until any of its bytes may have left. */
 const whileHere = {
   FILE_GONE: { guard: 'hasNotLeft', target: 'vanished' },
   FILE_CHANGED: { guard: 'hasNotLeft', target: 'superseded' },
 } as const;
 
-/** The operator deletes the partial video, which the row names. */
+/**
+ * A file that had grown after it was sent is superseded. The operator deletes the partial video, which the row names.
+ */
 const halfVideo = { guard: 'wasSentInPart', actions: 'reopen' } as const;
 
 /**
- * Once bytes may have been sent, the service decides. Before that, an empty record is deleted (docs/decisions/0035).
+ * An ignored file is skipped. Once its bytes may have been sent, the service decides; before that, its empty record is
+ * deleted (docs/decisions/0035).
  */
 const ignore = {
   target: 'skipped',
@@ -204,7 +207,7 @@ const ignore = {
 } as const;
 const ignoreUnlessSent = { ...ignore, guard: 'hasNotLeft' } as const;
 
-/** The channel of a video cannot be changed (api-spec 4.1). */
+/** Only allowed before there is a video, because a video's channel cannot be changed (api-spec 4.1). */
 const sendElsewhere = {
   guard: 'mayBeChosenFor',
   target: 'resuming',
@@ -217,7 +220,7 @@ const sendElsewhere = {
   ],
 } as const;
 
-/** The service lost the video after the operator confirmed that the file is this video. */
+/** Holds a file whose video disappeared after the operator had adopted it. */
 const notTheVideo = { guard: 'isBeingAdopted', target: 'held', actions: 'disown' } as const;
 
 type WithFeed = { readonly event: { readonly feed: string; readonly at: number } };
@@ -231,9 +234,10 @@ type WithStatus = { readonly event: { readonly status: string; readonly message?
 const takeStatus = { type: 'takeStatus' as const, params: ({ event: { status } }: WithStatus) => ({ status }) };
 
 /**
- * The life of one file, as policy: no I/O, clock or random. The state of a file is derived from its ledger row
- * (`stateOf`) and never restored from a snapshot (docs/decisions/0001). Nothing runs in the machine: `decide` asks it
- * for the next state, and the runner does the work of that state. Read it from the top: the normal course comes first.
+ * The life of one file, as policy: no I/O, clock or randomness. A file's state is derived from its ledger row
+ * (`stateOf`) and never restored from a snapshot (docs/decisions/0001). Nothing runs inside the machine: `decide` asks
+ * it for the next state, and the runner does the work of that state. Read it from the top; the normal course comes
+ * first.
  */
 export const fileMachine = machineSetup.createMachine({
   id: 'file',
@@ -394,18 +398,18 @@ export const fileMachine = machineSetup.createMachine({
   },
 });
 
-/** The next state of a file, and its facts there. */
+/** The next state of a file and its facts in that state. */
 export interface Decision {
   readonly state: FileState;
   readonly facts: Facts;
-  /** False when the event means nothing in that state, which is a bug. */
+  /** False if the event has no meaning in that state, which is a bug. */
   readonly isExpected: boolean;
 }
 
 /**
- * Pure: what an event or the outcome of a step means for a file.
+ * Returns what an event or the outcome of a step means for a file. Pure.
  *
- * @param at the state of the file: `stateOf` its facts, or the step that works on it
+ * @param at the state of the file: `stateOf` its facts, or the step that is working on it
  * @throws when the machine breaks, which is a bug
  */
 export function decide(at: FileState, context: Context, event: FileEvent | Outcome): Decision {
@@ -414,7 +418,7 @@ export function decide(at: FileState, context: Context, event: FileEvent | Outco
   const [after, actions] = transition(fileMachine, before, event);
   if (after.status === 'error')
     throw new Error(`the file machine broke on ${event.type} in ${at}`, { cause: after.error });
-  // xstate has applied the assignments, and returns every other action. `ignore` is the only one.
+  // xstate has applied the assignments and returns all other actions, of which `ignore` is the only one.
   return { state: valueOf(after), facts: after.context.facts, isExpected: actions.length === 0 };
 }
 

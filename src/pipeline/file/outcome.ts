@@ -2,43 +2,43 @@ import type { Failure, FailureKind } from './failure.ts';
 
 /** The result of a step that succeeded. */
 export type Success =
-  /** The record exists and its upload address is durable. */
+  /** The record exists, and its upload address is stored durably. */
   | 'bound'
   /** The service fetches the file itself. */
   | 'imported'
-  /** A deletion was cancelled: only the service may have the bytes. */
+  /** A deletion was cancelled, because only the service may have the bytes. */
   | 'kept'
-  /** The service has all bytes. */
+  /** The service has all of the bytes. */
   | 'arrived'
   /** The record is to be deleted and replaced. */
   | 'replacing'
-  /** The record was deleted before any bytes left: the file needs a new one. */
+  /** The record was deleted before any bytes left, so the file needs a new one. */
   | 'started over';
 
 /** The result of a step that did not succeed. */
 export type Setback =
-  /** The local file is no longer there. */
+  /** The local file is missing. */
   | 'vanished'
   /** The local file has new content. */
   | 'changed'
-  /** The same content was uploaded before. */
+  /** The same content was uploaded earlier. */
   | 'duplicate'
-  /** Asking again cannot help. */
+  /** Retrying cannot help. */
   | 'refused'
   /** Only the operator can decide what to do. */
   | 'needs a person'
-  /** Not this file's fault: network, rate limit, account, disk. */
+  /** The file is not at fault: network, rate limit, account or disk. */
   | 'put off'
-  /** The service may have carried out the request although no usable answer came. */
+  /** The service may have carried out the request although no usable answer arrived. */
   | 'in doubt'
   | 'address dead'
   /** Any other failure that may pass. */
   | 'attempt failed';
 
-/** How a step ended, as an event of the machine. The row already has everything that the step learned. */
+/** How a step ended, as an event for the machine. Everything the step learned is already in the row. */
 export type Outcome = { readonly type: Success } | { readonly type: Setback; readonly failure: Failure };
 
-/** Pure: what a failure means for the life of the file (design section 8). */
+/** Classifies a failure by its meaning for the life of the file (design section 8). Pure. */
 export function setback(failure: Failure): Outcome {
   const type = meaning[failure.kind];
   return { type: type === 'attempt failed' && failure.inDoubt === true ? 'in doubt' : type, failure };

@@ -2,27 +2,27 @@ import type { Plan, Priority } from '../../routing/plan.ts';
 import { mayHaveArrived } from './facts.ts';
 import type { Facts } from './facts.ts';
 
-/** Most urgent first. */
+/** Priorities, most urgent first. */
 export const priorities = ['high', 'normal', 'low'] as const satisfies readonly Priority[];
 
 /**
- * A larger file is big: other files must not have to wait for it. The index of the ledger's queues contains this number
- * (`inside.queue`).
+ * Size above which a file is big, so that other files need not wait for it. The index on the ledger's queues contains
+ * this number (`inside.queue`).
  */
 export const bigBytes = 256 * 1024 * 1024;
 
-/** A file that waits for a lane, with everything that decides its turn. All of it is in its row. */
+/** A file that is waiting for a lane, with everything that decides its turn. All of it comes from its row. */
 export interface Queued {
   readonly id: string;
   readonly folder: string;
   readonly priority: Priority;
   readonly isBig: boolean;
   readonly uploadUrl: string | null;
-  /** A complete body may have left, so dropcast checks with the service first. */
+  /** Whether a complete body may have left; dropcast then checks with the service first. */
   readonly isSent: boolean;
 }
 
-/** Files that wait under the same conditions, in the order in which they arrived. */
+/** Files that wait under the same conditions, in order of arrival. */
 export interface Line {
   readonly state: 'queued' | 'awaiting upload';
   readonly priority: Priority;
@@ -34,11 +34,11 @@ export interface Line {
 
 /** The position of a file in its line. */
 export interface QueuePosition extends Omit<Line, 'files' | 'bytes'> {
-  /** Files of its line that arrived before it. */
+  /** Number of files in its line that arrived before it. */
   readonly before: number;
 }
 
-/** The part of a row that the lanes see. */
+/** Returns the part of a row that the lanes use. */
 export function queuedOf(facts: Facts): Queued {
   const { id, folder, plan, version, uploadUrl } = facts;
   return {

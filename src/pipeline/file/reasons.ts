@@ -5,7 +5,9 @@ import type { Failure } from './failure.ts';
 import type { FolderConfig } from '../../config/config.ts';
 import type { HoldCode } from '../../routing/plan.ts';
 
-/** Codes of dropcast with which a file may end until the operator retries it. Each has its entry in retry-rules.ts. */
+/**
+ * dropcast's own codes for files that have ended until the operator retries them. Each has an entry in retry-rules.ts.
+ */
 export type ReasonCode =
   | HoldCode
   | 'flawed'
@@ -24,16 +26,16 @@ export type ReasonCode =
 
 /**
  * What happens to files that existed before the folder was watched, unless they are uploaded like all others.
- * `recorded`: the ledger is an older copy, and the operator recorded them as uploaded.
+ * `recorded`: the ledger is an older copy, and the operator recorded these files as uploaded.
  */
 export type Leaving = Exclude<FolderConfig['existing'], 'upload'> | 'recorded';
 
-/** Why a file ended, in dropcast's own words. */
+/** Why a file ended, with one of dropcast's own codes. */
 export interface Reason extends Failure {
   readonly code: ReasonCode;
 }
 
-/** The service says `failed`, perhaps with a reason. */
+/** Returns the reason for a video that the service reports as `failed`, including its message if there is one. */
 export const remoteFailed = (message: string | undefined): Reason => ({
   kind: 'permanent',
   code: 'processing_failed',
@@ -43,7 +45,7 @@ export const remoteFailed = (message: string | undefined): Reason => ({
       : `the service could not process the video: ${message}`,
 });
 
-/** Nothing went wrong so far. */
+/** The fields of a file in which nothing has gone wrong so far. */
 export const fresh = {
   end: null,
   why: null,
@@ -54,7 +56,10 @@ export const fresh = {
   lastFailure: null,
 } as const satisfies Partial<Facts>;
 
-/** The operator retries a file that may have arrived completely, although the service still says `pending`. */
+/**
+ * Marks a retry by the operator of a file that may have arrived completely, although the service still reports
+ * `pending`.
+ */
 const sentAgain: Failure = {
   kind: 'transient',
   code: 'sent_again',
@@ -62,8 +67,9 @@ const sentAgain: Failure = {
 };
 
 /**
- * The same while a dead upload address blocks the upload: a service that lists its videos late gets time. @param leftMs
- * until the service is asked again
+ * Like `sentAgain`, for when a dead upload address blocks the upload. The wait helps with a service that is slow to
+ * list new videos.
+ * @param leftMs milliseconds until the service is asked again
  */
 export function sentAgainAfter(leftMs: number): Failure {
   const message =
@@ -75,15 +81,15 @@ export function isSentAgain({ lastFailure }: Pick<Facts, 'lastFailure'>): boolea
   return lastFailure?.code === sentAgain.code;
 }
 
-/** Whether the service says that nothing has arrived although its upload address reported success. */
+/** Whether the service reports that nothing has arrived although its upload address reported success. */
 export function saysNothingArrived({ remoteStatus, uploadUrl, sha256, readyAt }: Facts): boolean {
   return remoteStatus === 'pending' && uploadUrl !== null && sha256 !== null && readyAt === null;
 }
 
 /**
- * The change that starts a file again after it ended or while it waits. A failed video is deleted before it is replaced
- * (design 5.5); a video that was deleted on the service is forgotten. The service is asked first where all of the file
- * may have arrived.
+ * Returns the change that restarts a file that has ended or is waiting. A failed video is deleted before it is replaced
+ * (design 5.5); a video that was deleted on the service is forgotten. If the whole file may have arrived, the service
+ * is asked first.
  */
 export function rearmed(facts: Facts, now: number): Partial<Facts> {
   const failure = facts.lastFailure?.over ?? facts.lastFailure;
@@ -99,24 +105,24 @@ export function rearmed(facts: Facts, now: number): Partial<Facts> {
   return { ...fresh, uploadedAt: null, processingSince: null, uploadStartedAt, lastFailure: sentAgain };
 }
 
-/** A file that was done starts again. One that was moved stays at its new place. */
+/** Resets the publishing of a file that was done and is starting again. A moved file stays at its new path. */
 function unpublished({ disposal }: Facts): Partial<Facts> {
   return { published: {}, amendment: null, disposal: disposal === 'moved' ? disposal : null };
 }
 
 /**
- * Another file with the same content may have been uploaded in the meantime. The create step looks for that, so the
- * file gives up a record that is certainly empty. A record that may have the whole file is only asked about and never
- * deleted.
+ * Decides whether a file gives up its record. Another file with the same content may have been uploaded in the
+ * meantime, and only the create step looks for one, so a record that is certainly empty is given up. A record that may
+ * have the whole file is only queried, never deleted.
  */
 function withAnotherRecord(facts: Facts): Partial<Facts> {
-  // A second retry does not take back the first.
+  // A second retry does not undo the first.
   if (isSentAgain(facts)) return { lastFailure: sentAgain };
   if (facts.end === null || facts.videoId === null) return {};
   return mayHaveArrived(facts) ? { lastFailure: sentAgain } : { dying: true };
 }
 
-/** Why a file ended, if its failure does not explain it. */
+/** Returns why a file ended, if its failure does not explain it. */
 export function reasonOf(end: End, facts: Facts): string | null {
   const { lastFailure } = facts;
   if (end === 'done') return null;
@@ -147,19 +153,19 @@ export const leftFromBefore: Readonly<Record<Leaving, Reason>> = {
   },
 };
 
-/** Whether a file or directory is held because dropcast may not read it. */
+/** Whether a file or directory is held because dropcast has no permission to read it. */
 export function isHeldUnread({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   return end === 'held' && (lastFailure?.code === 'unreadable' || isClosedDirectory({ lastFailure }));
 }
 
-/** Whether a row is about a directory that dropcast may not open, not about a file. */
+/** Whether a row is about a directory that dropcast has no permission to open, not about a file. */
 export function isClosedDirectory({ lastFailure }: Pick<Facts, 'lastFailure'>): boolean {
   return (lastFailure?.over ?? lastFailure)?.code === ('closed_directory' satisfies ReasonCode);
 }
 
 /**
- * Whether its rules, its sidecar, its container or its access rights hold it: the intake found the cause, and no step
- * failed.
+ * Whether a file is held because of its rules, sidecar, container or access rights. The intake found the cause, and no
+ * step failed.
  */
 export function isHeldByRules({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   const codes: readonly (string | undefined)[] = [
@@ -177,7 +183,7 @@ export function wasThereBefore({ end, lastFailure }: Pick<Facts, 'end' | 'lastFa
   return (end === 'skipped' || end === 'held') && lastFailure?.code === 'existing';
 }
 
-/** The operator does not want the file uploaded. `dropcast retry` uploads it nevertheless. */
+/** Returns the reason for a file that the operator does not want uploaded. `dropcast retry` uploads it anyway. */
 export const ignoredBy = (who: string, { end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): Reason => ({
   kind: 'permanent',
   code: 'ignored',
@@ -185,29 +191,29 @@ export const ignoredBy = (who: string, { end, lastFailure }: Pick<Facts, 'end' |
   ...(end === 'held' && lastFailure !== null && { over: lastFailure }),
 });
 
-/** Whether the operator ignores a file. */
+/** Whether the operator is ignoring a file. */
 export function isIgnored({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   return end === 'skipped' && lastFailure?.code === 'ignored';
 }
 
-/** Whether a file waits for a channel that the service does not have. */
+/** Whether a file is waiting for a channel that the service does not have. */
 export function waitsForChannel({ plan, lastFailure, notBefore, end }: Facts): boolean {
   const isWaiting = end === null && notBefore !== null && plan !== null;
   return isWaiting && lastFailure?.code === unknownNameCodes.channel;
 }
 
-/** The feed that a file waits for and that the service does not have; null when there is none. */
+/** Returns the feed that a file is waiting for and the service does not have; null if there is none. */
 export function missingFeed({ lastFailure }: Pick<Facts, 'lastFailure'>): string | null {
   return lastFailure?.code === unknownNameCodes.feed ? (lastFailure.feed ?? null) : null;
 }
 
 /**
- * Whether a file needs the operator: it failed, is held, waits for a channel or feed that the service does not have, or
- * is done but cannot be deleted or moved. This is the one definition; the ledger counts and selects by the same rule as
- * SQL (`needsPerson` in ledger/words.ts).
+ * Whether a file needs the operator: it failed, is held, is waiting for a channel or feed that the service does not
+ * have, or is done but cannot be deleted or moved. This is the only definition; the ledger counts and selects by the
+ * same rule in SQL (`needsPerson` in ledger/words.ts).
  *
  * @param file.local the state of its local file
- * @param file.code of its last failure
+ * @param file.code the code of its last failure
  */
 export function needsPerson(file: {
   readonly state: string;
@@ -219,15 +225,15 @@ export function needsPerson(file: {
   return code !== null && code === namesOfWait[state];
 }
 
-/** The operator's task for a file in this state. */
+/** For each state that waits for a missing name: the code that asks the operator to create that channel or feed. */
 const namesOfWait: Readonly<Record<string, string | undefined>> = {
   retrying: unknownNameCodes.channel,
   'awaiting publish': unknownNameCodes.feed,
 };
 
 /**
- * What holds a file again after the operator no longer ignores it; null: it continues. Ignoring a file does not answer
- * a question that needs the operator, such as whether a deleted video is to be uploaded again.
+ * Returns what holds a file again once the operator no longer ignores it; null if the file continues. Ignoring a file
+ * does not settle questions for the operator, such as whether to upload a deleted video again.
  */
 export function heldAgain({ lastFailure, plan }: Pick<Facts, 'lastFailure' | 'plan'>): Failure | null {
   const over = lastFailure?.over ?? null;
@@ -235,15 +241,15 @@ export function heldAgain({ lastFailure, plan }: Pick<Facts, 'lastFailure' | 'pl
   return plan !== null && mended.includes(over?.code) ? null : over;
 }
 
-/** Why the channel of the sidecar was not used; null: it was used, or the sidecar has none. */
+/** Returns why the channel in the sidecar was not used; null if it was used or the sidecar has none. */
 export function channelRefusal({ plan }: Pick<Facts, 'plan'>): string | null {
   if (plan?.refusedChannel === undefined) return null;
   return `the channel ${plan.refusedChannel} of its sidecar came too late: the video is in ${plan.channel}, and the service cannot move it`;
 }
 
 /**
- * The facts of a file that the operator adopted as an existing video: the service is asked about it once more. The
- * content was never compared, so the local file stays.
+ * Returns the facts of a file that the operator adopted as an existing video. The service is asked about the video once
+ * more. The content was never compared, so the local file stays.
  */
 export function adopted(videoId: string, now: number): Partial<Facts> {
   return {
@@ -259,8 +265,8 @@ export function adopted(videoId: string, now: number): Partial<Facts> {
 }
 
 /**
- * Whether the only open question is whether the service has the video. The fate of every other local file is decided
- * when it ends.
+ * Whether a file is being adopted, so that the only open question is whether the service has its video. Only then is
+ * `disposal` set before the file ends.
  */
 export function isBeingAdopted({ end, readyAt, disposal }: Pick<Facts, 'end' | 'readyAt' | 'disposal'>): boolean {
   return end === null && readyAt === null && disposal === 'kept';
@@ -278,14 +284,14 @@ export const notAdopted = {
   },
 } as const satisfies Partial<Facts>;
 
-/** The video was deleted on the service, and dropcast respects that (design 5.7). */
+/** The reason for a file whose video was deleted on the service, which dropcast respects (design 5.7). */
 export const deletedOnService: Reason = {
   kind: 'gone',
   code: 'not_found',
   message: 'the video was deleted on the service; `dropcast retry` uploads it again',
 };
 
-/** The service did not finish in `poll.give_up_after`. */
+/** Returns the reason for a file that the service did not finish within `poll.give_up_after`. */
 export function gaveUp(facts: Facts): Reason {
   if (saysNothingArrived(facts)) return notReceived('the file was sent');
   return {

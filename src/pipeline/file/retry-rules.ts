@@ -2,18 +2,18 @@ import type { Failure, FailureKind } from './failure.ts';
 import type { ReasonCode } from './reasons.ts';
 
 /**
- * Which retry takes a file. `any`: the cause may be fixed by now. `named`: the operator decides about this one file.
- * `forced`: nothing can have fixed it. `none`: the file continues automatically.
+ * Which kind of retry restarts a file. `any`: the cause may have been fixed. `named`: the operator decides about this
+ * file in particular. `forced`: nothing can have fixed the cause. `none`: the file continues automatically.
  */
 export type RetryRule =
   | { readonly takes: 'any' }
   | {
       readonly takes: 'named' | 'forced' | 'none';
-      /** Why a retry of many files leaves this one out, as the end of `3 files left: …`. */
+      /** Why a bulk retry skips this file, as the end of `3 files left: …`. */
       readonly because: string;
     };
 
-/** Pure: which retry takes a file that stopped because of this failure. */
+/** Returns which kind of retry restarts a file that stopped because of this failure. Pure. */
 export function retryRule(failure: Failure | null): RetryRule {
   if (failure === null) return any;
   const rule = ofKind[failure.kind];
@@ -30,7 +30,7 @@ const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
   'address dead': any,
   permanent: 'see code',
   gone: { takes: 'named', because: 'their videos were deleted on the service' },
-  // Only `--state skipped` and a name select it, and both mean it.
+  // Only `--state skipped` or a name selects a duplicate, and both are deliberate.
   duplicate: any,
   vanished: any,
   changed: any,
@@ -54,7 +54,7 @@ const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   ignored: { takes: 'named', because: 'they are ignored' },
   no_rule: any,
   sidecar: any,
-  // The rule's channel, which may exist by now. A deleted video has the kind `gone`.
+  // The channel of the rule may exist by now. A deleted video has the kind `gone`.
   not_found: any,
   processing_failed: any,
   gave_up: any,
@@ -65,5 +65,5 @@ const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   upload_address_dead: any,
 };
 
-/** It lists no codes of the service. */
+/** A lookup by any code; codes issued by the service are not listed. */
 const codes: Readonly<Record<string, RetryRule | undefined>> = ofCode;
