@@ -3,50 +3,51 @@ import type { Facts } from './facts.ts';
 import { StaleRowError } from './ports.ts';
 import type { Claim, Claims, FileStore, IntakeStore } from './ports.ts';
 
-/** A row that this worker holds: no other worker writes it until it is released. */
+/** A row held by this worker. No other worker writes it until it is released. */
 export interface Row {
   /** The facts as the ledger has them now. */
   readonly facts: Facts;
-  /** Fires when another worker took over the claim: stop, and write nothing further. */
+  /** Fires when another worker has taken over the claim. Stop, and write nothing more. */
   readonly lost: AbortSignal;
   /**
-   * The only way to write a row. When it resolves, the change is on disk and listeners have been notified. A change
-   * that changes nothing writes nothing.
+   * Writes the row; there is no other way to do so. When it resolves, the change is on disk and listeners have been
+   * notified. An empty change writes nothing.
    *
-   * @param change the facts that differ, or whole facts made from `facts` with no wait in between: older ones bring old
-   *   values back
+   * @param change the facts that differ, or whole facts derived from `facts` without an intervening `await`, since
+   *   outdated facts would restore old values
    * @param note a line for the history of the file
    * @returns the facts after the write
    * @throws {StaleRowError} another worker wrote the row @throws {LostClaimError} another worker holds it now
    */
   write(change: Partial<Facts>, note?: string): Promise<Facts>;
   /**
-   * Proves that the row is still held, by asking whatever grants the claim: called before an action that must not
-   * happen twice.
+   * Proves, by asking whatever grants claims, that the row is still held. Call it before an action that must not happen
+   * twice.
    *
    * @throws {LostClaimError} the claim is lost @throws {LedgerUnavailableError} the ledger does not answer
    */
   confirm(): Promise<void>;
   /**
-   * Marks that the upload begins. It continues while the ledger is silent, up to its last part, which needs `confirm`.
+   * Marks the start of an upload. The upload continues while the ledger does not respond, except for its last part,
+   * which needs `confirm`.
    */
   sends(): void;
 }
 
 export interface Rows {
   /**
-   * Takes a row, works on it, and releases it, also when the work throws.
+   * Claims a row, works on it and releases it, even if the work throws.
    *
    * @returns the result of the work; null when another worker holds the row or it does not exist
    */
   claim<T>(id: string, work: (row: Row) => Promise<T>): Promise<T | null>;
   /** Whether this process holds the row. */
   isHeld(id: string): boolean;
-  /** Ids of the rows that this process holds. */
+  /** Returns the ids of the rows that this process holds. */
   held(): readonly string[];
   /** Adds the row of a new file. */
   insert: IntakeStore['insert'];
-  /** Resolves when this row, or every row held now, has been released. */
+  /** Resolves when this row has been released or, without an id, when every row held now has been. */
   released(id?: string): Promise<void>;
 }
 
@@ -55,17 +56,20 @@ export class LostClaimError extends Error {
   override readonly name = 'LostClaimError';
 }
 
-/** Whether another worker wrote the row, or may do so now. This process wrote nothing, and the file has no problem. */
+/**
+ * Whether another worker wrote the row or may be about to. This process has written nothing, and the file itself is
+ * fine.
+ */
 export function isTakenOver(error: unknown): boolean {
   return error instanceof StaleRowError || error instanceof LostClaimError;
 }
 
 /**
- * Decides who may write which row, and is the one place that writes.
+ * Decides who may write each row. All writes go through here.
  *
  * @param world.store rows and claims; every write checks the revision of the row
- * @param world.insert adds rows; the ledger groups them
- * @param world.events receives every write
+ * @param world.insert adds rows, which the ledger groups into transactions
+ * @param world.events is notified of every write
  */
 export function createRows(world: {
   readonly store: Pick<FileStore, 'save'> & Claims & Pick<IntakeStore, 'insert'>;
@@ -123,7 +127,7 @@ class HeldRow implements Row {
     return this.#facts;
   }
 
-  /** Writes run one after the other, because each builds on the revision of the last. */
+  /** Runs writes one after the other, because each builds on the revision of the one before. */
   write(change: Partial<Facts>, note?: string): Promise<Facts> {
     const written = this.#writing.then(() => this.#write(change, note));
     this.#writing = written.catch(() => undefined);
@@ -136,13 +140,14 @@ class HeldRow implements Row {
 
   async confirm(): Promise<void> {
     if (this.lost.aborted || !(await this.#claim.renew())) throw lostClaim(this.#facts);
-    // The claim may have been lost while the answer was on its way.
+    // The claim may have been lost while the answer was in transit.
     if (this.lost.aborted) throw lostClaim(this.#facts);
   }
 
   async #write(change: Partial<Facts>, note: string | undefined): Promise<Facts> {
     const before = this.#facts;
-    // The caller may pass whole facts. Their revision is ignored: only the ledger's shows whether another worker wrote.
+    // The caller may pass whole facts. Their revision is ignored; only the ledger's revision shows whether another
+    // worker wrote.
     const wanted = { ...before, ...change, rev: before.rev };
     if (isSame(before, wanted, change)) return before;
     if (this.lost.aborted) throw lostClaim(before);
@@ -156,7 +161,7 @@ function lostClaim({ id }: Facts): LostClaimError {
   return new LostClaimError(`file ${id} is held by another worker`);
 }
 
-/** Only the members of the change can differ. */
+/** Whether a change is empty. Only the members of the change can differ. */
 function isSame(one: Facts, other: Facts, change: Partial<Facts>): boolean {
   const names = Object.keys(change) as (keyof Facts)[];
   return names.every((name) => one[name] === other[name] || JSON.stringify(one[name]) === JSON.stringify(other[name]));

@@ -2,47 +2,48 @@ import type { Facts, FileState } from './facts.ts';
 import { unknownNameCodes } from './failure.ts';
 
 /**
- * Which files a listing shows and a command acts on: those that match every given member. Page and command line share
- * it.
+ * Selects the files that a listing shows or a command acts on: those that match every given member. The web page and
+ * the command line share it.
  */
 export interface FileSelection {
   readonly ids?: readonly string[] | undefined;
-  /** States as they are displayed. `settling` selects nothing, because a settling file has no row yet. */
+  /** Displayed states. `settling` selects nothing, because a settling file has no row yet. */
   readonly states?: readonly string[] | undefined;
-  /** Stages and ends, as people read them. */
+  /** Stages and ends as displayed. */
   readonly stages?: readonly string[] | undefined;
   /** Only files that need a person. */
   readonly needsPerson?: boolean | undefined;
   /** The watched folder. */
   readonly folder?: string | undefined;
-  /** The host of a fleet that works on the file, or did so last. */
+  /** The fleet host that is working on the file, or did so last. */
   readonly host?: string | undefined;
   readonly channel?: string | undefined;
-  /** A feed that the file is to be published in, or was published in. */
+  /** A feed that the file is to be published in or has been published in. */
   readonly feed?: string | undefined;
   /** Why the file stopped: see `causeKey`. */
   readonly cause?: string | undefined;
-  /** Part of the path, title or video id, in upper or lower case; part of the absolute path when it begins with `/`. */
+  /** Part of the path, title or video id, ignoring case; part of the absolute path if it begins with `/`. */
   readonly text?: string | undefined;
-  /** Arrived or ended at this time or later (epoch milliseconds). */
+  /** Files that arrived or ended at or after this time (epoch milliseconds). */
   readonly since?: number | undefined;
   /**
-   * Arrived or ended before this time (epoch milliseconds). With `since`, the same one of the two times lies in
-   * between.
+   * Files that arrived or ended before this time (epoch milliseconds). Combined with `since`, a single one of the two
+   * times must lie in the range.
    */
   readonly until?: number | undefined;
   /**
-   * Files that a step works on, which are displayed as `creating` and `uploading`. Only the running daemon knows them.
+   * Ids of files that a step is working on, which are displayed as `creating` or `uploading`. Only the running daemon
+   * knows them.
    */
   readonly working?: readonly string[] | undefined;
 }
 
-/** One part of a selection, in the order of arrival, so rows written in the meantime move nothing. */
+/** One part of a selection, in order of arrival, so that rows written in the meantime shift nothing. */
 export interface FileRange {
-  /** Only files after this one in the order, or before it. Both are cursors of another page. */
+  /** Only files after, or before, the file with this cursor. Cursors come from another page. */
   readonly after?: string | undefined;
   readonly before?: string | undefined;
-  /** Nothing newer than this file, itself included. */
+  /** Only files up to and including the one with this cursor; nothing newer. */
   readonly upTo?: string | undefined;
   readonly limit: number;
   /** Default: newest first. */
@@ -51,17 +52,17 @@ export interface FileRange {
 
 export interface FilePage {
   readonly files: readonly Facts[];
-  /** Cursors of the first and the last file, for `upTo`, `before` and `after`; null on an empty page. */
+  /** Cursors of the first and last file, for `upTo`, `before` and `after`; null on an empty page. */
   readonly first: string | null;
   readonly last: string | null;
-  /** Whether there is more on either side. */
+  /** Whether there are more files on either side. */
   readonly isMoreBefore: boolean;
   readonly isMoreAfter: boolean;
 }
 
 /**
- * The number of files for each value of each property, most first. A property is counted over everything that the rest
- * of the selection matches.
+ * The number of files for each value of each property, largest first. Each property is counted over the files that the
+ * rest of the selection matches.
  */
 export interface FileFacets {
   readonly total: number;
@@ -79,36 +80,36 @@ export interface FacetCount {
   readonly files: number;
 }
 
-/** Queries of files by common properties. Every query reads one index, whatever is selected. */
+/** Queries for files by common properties. Each query reads a single index, whatever the selection. */
 export interface SelectionStore {
   page(selection: FileSelection, range: FileRange): Promise<FilePage>;
   count(selection: FileSelection, newerThan?: string): Promise<number>;
   facets(selection: FileSelection): Promise<FileFacets>;
   /**
-   * The ids of the files, newest first, a slice at a time: for commands on many files. A file that changes or arrives
-   * in the meantime is in no slice twice.
+   * Returns ids of the selected files in slices, newest first, for commands on many files. A file that changes or
+   * arrives in the meantime appears in at most one slice.
    *
-   * @param most of one slice
-   * @param after cursor of the slice before
+   * @param most maximum number of ids per slice
+   * @param after cursor of the previous slice
    */
   ids(selection: FileSelection, most: number, after?: string): Promise<IdSlice>;
 }
 
 export interface IdSlice {
   readonly ids: readonly string[];
-  /** Cursor for the next slice; null after the last one. */
+  /** Cursor of the next slice; null after the last one. */
   readonly next: string | null;
 }
 
-/** The state that is displayed while a step works on a file, for the state of its row. */
+/** The state displayed while a step is working on a file, by the state of its row. */
 export const stepStates = { queued: 'creating', 'awaiting upload': 'uploading' } as const satisfies Partial<
   Record<FileState, FileState>
 >;
 
 /**
- * Pure: why a file stopped, as a short stable word: the code of its failure, with the field that the service refused
- * (`invalid_request.tags`), or with the channel or feed that it does not have. Files with the same word need the same
- * action. The ledger's indexes contain it too.
+ * Returns why a file stopped as a short, stable word: its failure code, followed by the field that the service refused
+ * (`invalid_request.tags`) or by the missing channel or feed. Files with the same word need the same action. The
+ * ledger's indexes contain these words too. Pure.
  */
 export function causeKey({
   disposal,
@@ -127,8 +128,8 @@ export function causeKey({
   return field === undefined ? code : `${code}.${field}`;
 }
 
-/** Answers of the service that concern the request and not the account. */
+/** Statuses of answers that concern the request and not the account. */
 const refusals: ReadonlySet<number> = new Set([400, 409, 413, 415, 422]);
 
-/** PATH_MAX of Linux: no path, title or video id is longer. */
+/** Linux's PATH_MAX; no path, title or video id is longer. */
 export const longestText = 4_096;

@@ -1,4 +1,4 @@
-/** Why the ledger cannot be read or written at the moment, whatever stores its rows. */
+/** Why the ledger cannot be read or written at the moment, for any kind of store. */
 export type LedgerTrouble =
   | 'disk full'
   | 'read-only'
@@ -7,23 +7,22 @@ export type LedgerTrouble =
   | 'cannot open'
   | 'damaged'
   | 'busy'
-  /** The database of a fleet cannot be reached. */
+  /** The fleet's database cannot be reached. */
   | 'away';
 
 /**
- * Thrown by every call of the ledger's ports, and by the receipts, when the machine below them refuses. Nothing was
- * written. No file is at fault: everything waits, and the same call may work later.
+ * Thrown by every call on the ledger's ports, and by the receipts, when the underlying disk, memory or database fails.
+ * Nothing was written and no file is at fault. Everything waits, and the same call may succeed later.
  */
 export class LedgerUnavailableError extends Error {
   override readonly name = 'LedgerUnavailableError';
   readonly reason: LedgerTrouble;
 
-  /** Epoch milliseconds; null: not known. */
+  /** Epoch milliseconds; null if not known. */
   readonly since: number | null;
 
   /**
-   * @param reason decides the message, unless the store passes a better one; the error of the machine belongs into
-   *   `cause`
+   * @param reason determines the message, unless the store supplies a better one; the original error belongs in `cause`
    */
   constructor(reason: LedgerTrouble, { sentence, since, ...options }: UnavailableOptions = {}) {
     super(sentence ?? sentences[reason], options);
@@ -31,7 +30,7 @@ export class LedgerUnavailableError extends Error {
     this.since = since ?? null;
   }
 
-  /** The code of the failure that this error becomes. */
+  /** The failure code for this error. */
   get failureCode(): string {
     return failureCodes[this.reason];
   }
@@ -43,8 +42,8 @@ export interface UnavailableOptions extends ErrorOptions {
 }
 
 /**
- * Thrown when the connection ended after COMMIT was sent: either everything was written, or nothing. The caller reads
- * again before it repeats anything.
+ * Thrown when the connection ended after COMMIT was sent, so either everything was written or nothing was. The caller
+ * reads again before repeating anything.
  */
 export class OutcomeUnknownError extends LedgerUnavailableError {
   constructor(options?: UnavailableOptions) {
@@ -56,15 +55,15 @@ export class OutcomeUnknownError extends LedgerUnavailableError {
 }
 
 /**
- * Whether the database of a fleet could not be reached. @param error may be a copy of its fields, because pg-boss
- * reports its failures that way
+ * Whether the fleet's database could not be reached. @param error may be a copy of the error's fields, because pg-boss
+ * reports errors that way
  */
 export function isLedgerAway(error: unknown): boolean {
   const { name, reason } = Object(error) as Partial<LedgerUnavailableError>;
   return name === 'LedgerUnavailableError' && reason === 'away';
 }
 
-/** Its failure code. */
+/** The failure code of an unreachable database. */
 export const awayCode = 'LEDGER_AWAY';
 
 /** Whether a failure with this code comes from the ledger. */
@@ -73,20 +72,20 @@ export function isLedgerFailure(code: string): boolean {
 }
 
 /**
- * Whether a failure with this code usually ends within seconds and needs no action: the ledger is away or locked, or
- * this process or machine has too many open files at the moment (EMFILE, ENFILE).
+ * Whether a failure with this code usually passes within seconds without action: the ledger is unreachable or locked,
+ * or too many files are open in this process or on this machine (EMFILE, ENFILE).
  */
 export function passesSoon(code: string): boolean {
   return code === failureCodes.away || code === failureCodes.busy || code === 'EMFILE' || code === 'ENFILE';
 }
 
-/** Whether a failure with this code means that the disk of the ledger or of a watched folder is full. */
+/** Whether this code means that the ledger's disk or a watched folder's disk is full. */
 export function isDiskFull(code: string): boolean {
   return code === failureCodes['disk full'] || code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 /**
- * Failure codes are contract (`--json`, failures.jsonl): these keep the names that the first kind of ledger gave them.
+ * Failure codes, which are a public contract (`--json`, failures.jsonl). The names come from the first kind of ledger.
  */
 const failureCodes: Readonly<Record<LedgerTrouble, string>> = {
   'disk full': 'SQLITE_FULL',

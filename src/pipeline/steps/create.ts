@@ -37,13 +37,13 @@ export interface CreateWorld extends TwinWorld {
 }
 
 /**
- * The step from `queued` to `awaiting upload`: refuses a file that is not the accepted one, finishes a deletion in
- * progress, then creates the record under a token that is durable before the request and used for one request only
- * (design 5.2).
+ * The step from `queued` to `awaiting upload`. Refuses a file that is no longer the accepted one, finishes a deletion
+ * in progress, and then creates the record. The request's token is stored durably beforehand and used only once (design
+ * 5.2).
  *
  * @param row a file that is `queued`
- * @param signal ends waits; a create request in progress is never cut
- * @throws what the ledger or the receipts throw
+ * @param signal ends waits; a create request in progress is never aborted
+ * @throws whatever the ledger or the receipts throw
  */
 export async function createRecord(row: Row, signal: AbortSignal, world: CreateWorld): Promise<Outcome> {
   const missing = await world.local.check(row.facts);
@@ -52,7 +52,7 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
     return isOnlyCopy ? keep(row, 'the local file is missing') : setback(missing);
   }
   if (row.facts.dying) {
-    // A video that the service calls failed is replaced. Any other may have received the file since it was marked.
+    // A video with status `failed` is replaced. Any other may have received the file after it was marked.
     if (mayHaveArrived(row.facts) && row.facts.remoteStatus !== 'failed')
       return keep(row, 'it may have the whole file');
     const isFull = await hasBytes(row.facts, signal, world);
@@ -67,12 +67,12 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
   if (twin !== null) return setback(twin);
   if (!(await world.unconfirmed.mayRisk())) return setback(tooManyUnconfirmed(world));
   if (!(await world.budget.take('create', signal))) return setback(stopped);
-  // The wait for the budget may have taken an hour.
+  // The wait for the request budget may have taken an hour.
   const missingNow = await world.local.check(facts);
   return missingNow === null ? ask(row, world) : setback(missingNow);
 }
 
-/** Whether the service has bytes that the row does not know of. */
+/** Whether the service has bytes that the row does not know about. */
 async function hasBytes(facts: Facts, signal: AbortSignal, { host, store }: CreateWorld): Promise<Answer<boolean>> {
   const wasRecorded = await isRecorded(facts, store);
   if (!isUnsure(facts) && !wasRecorded) return { ok: true, value: false };
@@ -82,9 +82,9 @@ async function hasBytes(facts: Facts, signal: AbortSignal, { host, store }: Crea
 }
 
 /**
- * Only the service may have the bytes, so nothing is deleted there. The file returns to the state in which its status
- * is polled. It sends no further byte to that video, because the service has them or the address stays dead, so a late
- * DELETE cannot hit a second upload.
+ * Cancels the deletion of a video, because only the service may have the bytes. The file returns to the state in which
+ * its status is polled. No more bytes are sent to that video, since the service already has them or the address stays
+ * dead, so a late DELETE cannot hit a second upload.
  */
 async function keep(row: Row, why: string): Promise<Outcome> {
   await row.write({ dying: false }, `video ${row.facts.videoId} is kept: ${why}`);
@@ -94,8 +94,7 @@ async function keep(row: Row, why: string): Promise<Outcome> {
 async function ask(row: Row, world: CreateWorld): Promise<Outcome> {
   const token = world.newToken();
   const facts = await row.write({ intent: token, suspects: suspectsOf(row.facts) });
-  // Nothing cuts this request: an answer in transit is worth more than a quick exit, and the client has its own
-  // timeout.
+  // This request is never aborted: its answer is worth more than a quick exit, and the client has its own timeout.
   const answer = await world.host.create(facts, token, new AbortController().signal);
   if (!answer.ok) return unanswered(row, answer.failure);
   const { videoId, uploadUrl } = answer.value;
@@ -106,8 +105,8 @@ async function ask(row: Row, world: CreateWorld): Promise<Outcome> {
 }
 
 /**
- * Another file has this video, so a byte sent there, or a deletion, would hit that file. A restored service or a proxy
- * that repeats an answer causes this.
+ * Refuses a video id that belongs to another file, because bytes sent to it, or its deletion, would hit that file.
+ * Caused by a restored service, or by a proxy that repeats an answer.
  */
 async function refuseId(row: Row, videoId: string): Promise<Outcome> {
   await row.write({ intent: null, suspects: suspectsOf(row.facts) });
@@ -118,14 +117,17 @@ async function refuseId(row: Row, videoId: string): Promise<Outcome> {
   } satisfies Reason);
 }
 
-/** A record without an upload address is useless. Its id is known, so it is deleted before another is created. */
+/**
+ * Marks a record without an upload address for deletion, because it is useless. Since its id is known, it can be
+ * deleted before another record is created.
+ */
 async function giveUp(row: Row, { videoId, status }: CreatedRecord, { clock }: CreateWorld): Promise<Outcome> {
   const useless = { ...unbound, videoId, createdAt: clock.now(), remoteStatus: status, dying: true };
   await row.write(useless, `video ${videoId} has no upload address: replacing it`);
   return setback(noAddress);
 }
 
-/** Writes the receipt first: if the ledger is lost, the receipt still says who has which video. */
+/** Writes the receipt first, so that it still shows which file has which video if the ledger is lost. */
 async function bind(
   row: Row,
   { videoId, uploadUrl, uploadHeaders = null, status }: CreatedRecord,
@@ -140,21 +142,21 @@ async function bind(
     uploadHeaders: isImport ? null : uploadHeaders,
     createdAt: now,
     remoteStatus: status,
-    // An import has no upload: the service fetches the file.
+    // An import needs no upload, because the service fetches the file.
     ...(isImport && { uploadedAt: now, processingSince: now }),
   };
   try {
     await world.receipts.append('bound', { ...row.facts, ...bound });
   } finally {
-    // The row is written even while receipts cannot be: otherwise each try would leave an empty record.
+    // The row is written even if the receipt cannot be; otherwise each try would leave an empty record.
     await row.write(bound, `video ${videoId}`);
   }
   return { type: isImport ? 'imported' : 'bound' };
 }
 
 /**
- * Refused or never sent: the token has no record. In doubt: the token becomes a suspect, and an import waits for the
- * operator.
+ * Handles a create request without a usable answer. If it was refused or never sent, its token has no record. If it is
+ * in doubt, the token becomes a suspect, and an import waits for the operator.
  */
 async function unanswered(row: Row, failure: Failure): Promise<Outcome> {
   if (failure.inDoubt !== true) await row.write({ intent: null });

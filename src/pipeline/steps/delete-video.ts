@@ -6,8 +6,8 @@ import type { Row } from '../file/rows.ts';
 
 /**
  * Whether the row does not show how the upload to its record ended, because it may come from an older copy of the
- * ledger. The service is asked before the record is deleted. An address that died later says nothing about an earlier
- * body.
+ * ledger. The service is then asked before the record is deleted. An address that died later proves nothing about an
+ * earlier body.
  */
 export function isUnsure({ videoId, uploadStartedAt, sha256 }: Facts): boolean {
   return videoId !== null && uploadStartedAt !== null && sha256 === null;
@@ -16,8 +16,8 @@ export function isUnsure({ videoId, uploadStartedAt, sha256 }: Facts): boolean {
 export type RecordedStore = Pick<FirstStartStore, 'firstStart'>;
 
 /**
- * Whether a record is older than the operator's statement that every file of its folder was uploaded, which follows a
- * restored older ledger. If the service no longer has such a record, the file was uploaded with another one.
+ * Whether a record predates the operator's statement, made after restoring an older ledger, that every file of the
+ * folder had been uploaded. If the service no longer has such a record, the file was uploaded under another one.
  */
 export async function isRecorded({ folder, createdAt }: Facts, store: RecordedStore): Promise<boolean> {
   const start = await store.firstStart(folder);
@@ -25,8 +25,8 @@ export async function isRecorded({ folder, createdAt }: Facts, store: RecordedSt
 }
 
 /**
- * Deletes the video of a row that is `dying`. Another video may be created only after the service says that this one is
- * gone; otherwise a late DELETE or PUT could hit the wrong one (design 5.5; without this mark an exhaustive model of
+ * Deletes the video of a row that is `dying`. No other video may be created until the service confirms that this one is
+ * gone; otherwise a late DELETE or PUT could hit the wrong video (design 5.5; without this mark, an exhaustive model of
  * the protocol loses a file).
  *
  * @param note for the history, once the video is gone

@@ -8,20 +8,21 @@ import type { RowStore } from '../file/row-groups.ts';
 export interface TwinWorld {
   readonly store: RowStore<'twins'>;
   readonly local: Pick<LocalFiles, 'hash'>;
-  /** Files without a twin that have no record yet. They go first; the step removes its file when it ends. */
+  /** Files without a twin that have no record yet. They are uploaded first; the step removes its file when it ends. */
   readonly passing: Set<string>;
 }
 
 /**
- * Whether the same content was uploaded before or is being uploaded. Only files of equal size are ever read for this,
- * so the common case costs one query. Then the whole SHA-256 decides, never a sample, because files with equal head and
- * tail exist.
+ * Checks whether the same content was uploaded before or is being uploaded. Only files of equal size are ever read for
+ * this, so the common case costs one query. Equality is decided by the SHA-256 of the whole file, never of a sample,
+ * because files with equal heads and tails exist.
  *
- * Reading takes minutes, in which another file may start. So the last query comes after all reading, and nothing else
- * runs between its answer and the entry in `passing`: of two files with the same content, one always sees the other.
+ * Reading takes minutes, in which another file may start. The last query therefore follows all reading, and nothing
+ * else runs between its answer and the entry in `passing`: of two files with the same content, one always sees the
+ * other.
  *
- * @returns the failure `duplicate`, which names the first file; a wait, when that file is not uploaded yet and may
- *   still vanish or fail; or null
+ * @returns the failure `duplicate`, which names the first file; a wait if that file is not uploaded yet and may still
+ *   vanish or fail; or null
  */
 export async function findTwin(facts: Facts, signal: AbortSignal, world: TwinWorld): Promise<Failure | null> {
   const { store, local, passing } = world;
@@ -31,7 +32,7 @@ export async function findTwin(facts: Facts, signal: AbortSignal, world: TwinWor
   for (;;) {
     const twins = await store.rows({ group: 'twins', of: facts, passing: [...passing] });
     const same = twins.filter((twin) => own !== null && hashOf(twin) === own);
-    // Uploaded files come first, because they settle the question.
+    // Uploaded files are preferred, because they settle the question.
     const twin = same.find(isUploaded) ?? same[0];
     if (twin !== undefined) return isUploaded(twin) ? duplicateOf(twin) : waitFor(twin);
     const unread = twins.filter((twin) => hashOf(twin) === undefined);
@@ -50,9 +51,9 @@ export async function findTwin(facts: Facts, signal: AbortSignal, world: TwinWor
 }
 
 /**
- * Reads one file after the other, up to the first with this hash. An unreadable file proves nothing.
+ * Reads files one after the other until one has the wanted hash. An unreadable file proves nothing.
  *
- * @returns a file that has just left its place: the next scan follows it to its new name or ends its row
+ * @returns a file that has just been moved or deleted: the next scan follows it to its new path or ends its row
  */
 async function readUntil(
   wanted: string,
@@ -73,10 +74,12 @@ function isUploaded(twin: Facts): boolean {
   return twin.uploadedAt !== null;
 }
 
-/** The largest number of hashes in memory, a hundred bytes each. */
+/** Maximum number of hashes kept in memory, a hundred bytes each. */
 const mostHashes = 10_000;
 
-/** A file that waits for its twin is checked again and again, and would be read completely each time. */
+/**
+ * Caches hashes. A file that waits for its twin is checked repeatedly and would otherwise be read completely each time.
+ */
 export function rememberingHashes(hash: LocalFiles['hash']): LocalFiles['hash'] {
   const known = new Map<string, string>();
   return async (facts, signal) => {

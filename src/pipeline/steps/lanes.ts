@@ -4,51 +4,54 @@ import type { Queued } from '../file/queue.ts';
 import type { Runner } from './runner.ts';
 import { Turns } from './turns.ts';
 
-/** Create requests are short, and the budget of the service limits them. */
+/** Maximum number of simultaneous create requests. They are short, and the request budget limits them anyway. */
 const createConcurrency = 2;
 
 /**
- * The last starts from which a restart rebuilds the turns: enough for a few rounds through all priorities and folders.
+ * Number of recent starts from which turns are rebuilt after a restart: enough for a few rounds through all priorities
+ * and folders.
  */
 export const startsRemembered = 1_000;
 
-/** How many files may be sent at the same time. */
+/** Limits on simultaneous uploads. */
 export interface Limits {
-  /** Uploads of all folders together, from 1. */
+  /** For all folders together, from 1. */
   readonly uploads: number;
-  /** The limit of single folders, by path. */
+  /** For individual folders, by path. */
   readonly folderUploads: ReadonlyMap<string, number>;
 }
 
 /**
  * Why a file waits although its turn has come: all slots are taken, the free one is reserved for small files, or its
- * folder has used its share.
+ * folder has reached its limit.
  */
 export type NoSlot = 'all' | 'kept for small' | 'folder';
 
 export interface LanesWorld {
   readonly store: QueueStore;
   readonly runner: Pick<Runner, 'run'>;
-  /** Whether further records may be created at present. */
+  /** Whether more records may be created at present. */
   readonly mayCreate: () => Promise<boolean>;
-  /** When the timetable lets uploads start again (epoch milliseconds); null: they may start now. */
+  /** When the timetable allows uploads again (epoch milliseconds); null if they may start now. */
   readonly uploadsStartAt: () => number | null;
-  /** Whether the folder does not respond: a step stuck there, perhaps for days, holds no slot. */
+  /** Whether the folder is unresponsive. A step stuck there, perhaps for days, occupies no slot. */
   readonly isOffLimits: (folder: string) => boolean;
-  /** Whether a file could be sent now, and whether it may start, because its upload host may be away. */
+  /** Whether a file could be sent now, and whether it may start, given that its upload host may be unreachable. */
   readonly uploadHosts: { isOpen(file: Queued): boolean; admit(file: Queued): boolean };
   /** Whether anything may start on this host. */
   readonly mayTake: () => boolean;
-  /** Whether the operator paused the folder. */
+  /** Whether the operator has paused the folder. */
   readonly isPaused: (folder: string) => boolean;
-  /** A task ended. `wasOurs`: there may be more work at once; false when another worker has the file. */
+  /**
+   * Called when a task has ended. `wasOurs`: there may be more work immediately; false if another worker has the file.
+   */
   readonly onEnd: (id: string, wasOurs: boolean) => void;
 }
 
 /**
- * Bounds the work with two instances of p-queue, one for create requests and one for uploads, so that a create that
- * waits for the budget holds no upload slot. A queue gets only files that may start now. Order and backlog stay in the
- * ledger, so a restart loses nothing.
+ * Limits concurrent work with two p-queue instances, one for create requests and one for uploads, so that a create
+ * waiting for request budget occupies no upload slot. A queue receives only files that may start now. Order and backlog
+ * stay in the ledger, so a restart loses nothing.
  */
 export class Lanes {
   readonly #world: LanesWorld;
@@ -73,21 +76,21 @@ export class Lanes {
     await this.#begin();
     const { uploadHosts, mayCreate, uploadsStartAt, isPaused } = this.#world;
     const isOpen = uploadsStartAt() === null;
-    // The step that created the record may still have to write a line.
+    // The step that created the record may still have a history line to write.
     const awaiting = (await this.#awaitingUpload()).filter(({ id }) => !this.#create.has(id));
     const mayRun = (file: Queued): boolean =>
       (isOpen || file.isSent) && uploadHosts.isOpen(file) && !isPaused(file.folder);
     this.#fill(this.#upload, awaiting, (file) => mayRun(file) && this.#whyNotSent(file) === null);
     this.#ahead = this.#countedAhead(awaiting.filter(({ id }) => !this.#upload.isStuck(id)));
-    // An empty record is litter, and its address expires.
+    // No record is created before uploads may start: an empty record is litter, and its address expires.
     if (!isOpen || this.#create.free() === 0 || !(await mayCreate())) return;
     const queued = await this.#world.store.heads('queued', this.#create.free(), this.#create.ids());
     this.#fill(this.#create, queued, (file) => !isPaused(file.folder) && this.#whyNotCreated(file) === null);
   }
 
   /**
-   * Why a file that is `queued` or `awaiting upload` cannot start in addition to the running ones; null when only its
-   * turn is missing.
+   * Returns why a file that is `queued` or `awaiting upload` cannot start alongside the running ones; null if it only
+   * has to wait its turn.
    */
   whyNot(state: 'queued' | 'awaiting upload', file: Queued): NoSlot | null {
     return state === 'queued' ? this.#whyNotCreated(file) : this.#whyNotSent(file);
@@ -112,7 +115,7 @@ export class Lanes {
     this.#upload.slots = limits.uploads;
   }
 
-  /** The turns continue from before the restart. */
+  /** Restores the turns from before the restart. */
   async #begin(): Promise<void> {
     if (this.#create.turns !== null) return;
     const starts = await this.#world.store.lastStarts(startsRemembered);
@@ -120,7 +123,10 @@ export class Lanes {
     this.#upload.turns ??= new Turns(starts);
   }
 
-  /** Other files may follow those that wait for an upload host. */
+  /**
+   * Returns enough waiting files to find some that can be sent now, because those may be queued behind files that wait
+   * for an upload host.
+   */
   async #awaitingUpload(): Promise<readonly Queued[]> {
     const { store, uploadHosts, isPaused } = this.#world;
     const mayBeSent = (file: Queued): boolean => uploadHosts.isOpen(file) && !isPaused(file.folder);
@@ -131,8 +137,9 @@ export class Lanes {
   }
 
   /**
-   * Files that wait for a host that is away count for at most twice the slots, so that the others need not wait for
-   * that host. Files of a paused folder do not count, because no others of that folder get a record.
+   * Returns the files counted as having a record. Of the files whose upload host is unreachable, twice the number of
+   * slots is left out, so that other files need not wait for that host. Files in a paused folder do not count, because
+   * no other file of that folder gets a record.
    */
   #countedAhead(awaiting: readonly Queued[]): readonly Queued[] {
     const { uploadHosts, isPaused } = this.#world;
@@ -166,7 +173,7 @@ export class Lanes {
   }
 }
 
-/** Steps of one kind. The `concurrency` of the queue is the bound. */
+/** Steps of one kind, limited by the queue's `concurrency`. */
 class Lane {
   turns: Turns | null = null;
   slots: number;
@@ -185,8 +192,8 @@ class Lane {
   }
 
   /**
-   * How many files can start at once. Stuck steps are added to the bound, so they cost no slot. A folder hangs and
-   * recovers without an event, so each call sets the bound.
+   * Returns how many files can start immediately. Stuck steps raise the limit, so they occupy no slot. Folders hang and
+   * recover without an event, so every call sets the limit.
    */
   free(): number {
     this.#queue.concurrency = this.slots + this.#running.size - this.running().length;
@@ -206,7 +213,7 @@ class Lane {
     return [...this.#running.keys()];
   }
 
-  /** Files that hold a slot. */
+  /** Returns the files that occupy a slot. */
   running(): readonly Queued[] {
     return [...this.#running.values()].filter((file) => !this.#isStuck(file));
   }
@@ -224,25 +231,25 @@ class Lane {
 }
 
 /**
- * How many of the upload slots big files may use: of two to seven slots one is reserved for small files, and from eight
- * on one in four.
+ * Returns how many upload slots big files may use. With two to seven slots, one is reserved for small files; from eight
+ * on, one in four.
  */
 export function slotsForBig(uploads: number): number {
   return uploads === 1 ? 1 : uploads - Math.max(1, Math.floor(uploads / 4));
 }
 
 /**
- * Pure: why a file may not take a free slot next to these; null when it may. A running upload is never interrupted, so
- * big files must stay out of the slot for small ones. The queue bounds the total.
+ * Returns why a file may not take a free slot alongside these; null if it may. A running upload is never interrupted,
+ * so big files must stay out of the slot reserved for small ones. The queue limits the total. Pure.
  */
 export function whyNoSlot(file: Queued, sending: readonly Queued[], limits: Limits): Exclude<NoSlot, 'all'> | null {
   return whyNot(file, sending, limits, 1);
 }
 
 /**
- * Pure: why a file gets no record yet, given the files that have or will soon have one. Addresses expire, and an empty
- * record is litter, so there are at most twice as many as slots. A big file gets its record only when it can be sent: a
- * request costs little compared with its upload.
+ * Returns why a file gets no record yet, given the files that have one or soon will. Addresses expire and empty records
+ * are litter, so there are at most twice as many records as slots. A big file gets its record only when it can be sent,
+ * because a request costs little compared with its upload. Pure.
  */
 export function whyNotAhead(file: Queued, ahead: readonly Queued[], limits: Limits): NoSlot | null {
   return whyNot(file, ahead, limits, 2) ?? (ahead.length >= 2 * limits.uploads ? 'all' : null);

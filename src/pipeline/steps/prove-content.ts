@@ -6,16 +6,16 @@ import type { Failure } from '../file/failure.ts';
 import type { LocalFiles } from '../file/ports.ts';
 
 export interface Proof {
-  /** Why the last part of the file must not leave; null when no checksum contradicts it. */
+  /** Why the last part of the file must not be sent; null if no checksum contradicts it. */
   readonly mismatch: Failure | null;
   readonly learned: Pick<Partial<Facts>, 'plan'>;
 }
 
 /**
- * Compares a body, whose last part has not left yet, with the checksums that its sender states at this moment. A
- * checksum that arrived during the upload may need a digest that was not computed, so the file is read once more.
+ * Compares a body, whose last part has not been sent yet, with the checksums that its sender supplies at this moment. A
+ * checksum that arrived during the upload may need a digest that was not computed; the file is then read once more.
  *
- * @throws when that is not possible, because then it is unknown whether the file is the right one
+ * @throws when the file cannot be read, because it is then unknown whether it is the right one
  */
 export async function proveContent(
   facts: Facts,
@@ -35,7 +35,7 @@ export async function proveContent(
   return proveContent(facts, { ...digests, [algorithm]: hash.value }, signal, { local });
 }
 
-/** The checksum files that belong to this file alone and move with it. */
+/** Adds to the plan the checksum files that belong to this file alone and move with it. */
 function withProofs({ plan }: Facts, checksums: readonly Checksum[]): Pick<Partial<Facts>, 'plan'> {
   const own = checksums.filter(({ goesWithIt }) => goesWithIt).map(({ from }) => from);
   if (plan === null || own.length === 0) return {};

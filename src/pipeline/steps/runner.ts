@@ -15,7 +15,7 @@ import type { Row, Rows } from '../file/rows.ts';
 import type { Logger } from '../../log/logger.ts';
 
 /**
- * One step of a file's life: does the work of its state, writes what it learns to the row, and returns how it ended.
+ * One step of a file's life. Does the work of its state, writes what it learns to the row, and returns how it ended.
  */
 export type Step = (row: Row, signal: AbortSignal) => Promise<Outcome>;
 
@@ -27,32 +27,32 @@ export interface RunnerWorld {
   readonly events: Events;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called after every step, and after an event that brought a failure; null for a success. */
+  /** Called after every step and after an event that brought a failure; null means success. */
   ended(facts: Facts, failure: Failure | null): void;
-  /** The result of a step cannot even be written, so nothing can continue. */
+  /** Called when not even the result of a step can be written, so that nothing can continue. */
   stuck(id: string, error: unknown): void;
 }
 
 /**
- * The effect of an event: `applied`, or none because a step works on the file, or because the event means nothing
- * there.
+ * The effect of an event: `applied`, `busy` while a step is working on the file, or `ignored` if the event has no
+ * meaning in the file's state.
  */
 export type Applied = 'applied' | 'busy' | 'ignored';
 
 export type Runner = ReturnType<typeof createRunner>;
 
 /**
- * Carries out the decisions of the machine: claims a row, asks for its next state, runs the step of that state, and
- * writes the decision.
+ * Carries out the machine's decisions: claims a row, asks for its next state, runs the step of that state and writes
+ * the outcome.
  *
  * @param world.steps the work of `creating` and `uploading`
  */
 export function createRunner(world: RunnerWorld) {
   const { rows, policy, logger } = world;
   const cut = new AbortController();
-  /** Running steps, by the id of their file. */
+  /** Running steps, by file id. */
   const cuts = new Map<string, AbortController>();
-  /** Files that must get an event before any step. */
+  /** Files that must receive an event before any step. */
   const reserved = new Set<string>();
 
   const run = async (row: Row): Promise<void> => {
@@ -64,13 +64,13 @@ export function createRunner(world: RunnerWorld) {
     const signal = AbortSignal.any([cut.signal, own.signal, row.lost]);
     const outcome = await perform(world.steps[state], row, signal).finally(() => cuts.delete(before.id));
     if (row.lost.aborted) logger.warn('Another worker took over the claim of a file', { file: before.id, state });
-    // A step that was cut decided nothing. What it learned is in the row, and the next start continues from there.
+    // An aborted step decided nothing. What it learned is in the row, and the next start continues from there.
     if (signal.aborted) return;
     await conclude(row, state, outcome, world);
     if (row.facts.rev === before.rev) await quarantine(row, 'A step changed nothing');
   };
 
-  /** Otherwise a step that changed nothing would run again at once, forever. */
+  /** Makes a file wait. Otherwise a step that changed nothing would run again immediately, forever. */
   const quarantine = async (row: Row, why: string, error?: unknown): Promise<void> => {
     const { id } = row.facts;
     logger.error(`${why}: the file waits for 30 s`, { file: id, ...(error !== undefined && { err: error }) });
@@ -104,7 +104,10 @@ export function createRunner(world: RunnerWorld) {
     return (await world.store.load(id)) === null ? 'ignored' : 'busy';
   };
 
-  /** The holder of a row releases it soon after its step is cut, unless a disk hangs. */
+  /**
+   * Applies an event as soon as the row is free. The holder releases it soon after its step is aborted, unless a disk
+   * hangs.
+   */
   const applyOnceFree = async (id: string, event: FileEvent, isTooLate: AbortSignal): Promise<Applied> => {
     for (;;) {
       const facts = await world.store.load(id);
@@ -121,20 +124,20 @@ export function createRunner(world: RunnerWorld) {
     /**
      * Takes a waiting file through one step. Never rejects.
      *
-     * @returns false when another worker has the file, so that trying again at once is useless
+     * @returns false if another worker has the file, so that an immediate retry would be useless
      */
     run: async (id: string): Promise<boolean> => {
       if (reserved.has(id)) return false;
       const wasOurs = await rows.claim(id, runOrWait).catch((error: unknown) => stuck(id, error));
       return wasOurs ?? false;
     },
-    /** Gives an event to a file that no step works on. @throws what the ledger throws */
+    /** Applies an event to a file that no step is working on. @throws whatever the ledger throws */
     apply,
     /**
-     * The same for a file that a step may work on: cuts the step if the event means something there, and lets no other
-     * step start first. A create request in progress is waited for.
+     * Applies an event to a file that a step may be working on. Aborts the step if the event is meaningful in that
+     * state, and lets no other step start first. A create request in progress is awaited.
      *
-     * @param isTooLate ends the wait for the step that holds the row, perhaps on a disk that hangs: the answer is
+     * @param isTooLate ends the wait for the step that holds the row, perhaps on a hanging disk: the result is then
      *   `busy`, and the event is dropped
      */
     interrupt: async (
@@ -145,7 +148,7 @@ export function createRunner(world: RunnerWorld) {
       reserved.add(id);
       return applyOnceFree(id, event, isTooLate).finally(() => reserved.delete(id));
     },
-    /** Cuts the running steps and waits for them, because one may still write what it learned. */
+    /** Aborts the running steps and waits for them, because one may still write what it learned. */
     abort: async (): Promise<void> => {
       cut.abort();
       await rows.released();
@@ -158,7 +161,7 @@ function busyIfTakenOver(error: unknown): Applied {
   throw error;
 }
 
-/** A step throws for bugs and for a machine at its limits. */
+/** Runs a step and converts what it throws. Only bugs and an exhausted machine make a step throw. */
 async function perform(step: Step, row: Row, signal: AbortSignal): Promise<Outcome> {
   try {
     return await step(row, signal);
@@ -175,8 +178,8 @@ async function conclude(
 ): Promise<void> {
   const { lastFailure: before } = row.facts;
   const after = decide(step, { facts: row.facts, policy }, outcome);
-  // The row may have changed nevertheless: without this check, a lane would take the file again at once, with further
-  // requests.
+  // The row may have changed nevertheless. Without this check, a lane would take the file again immediately and send
+  // more requests.
   if (!after.isExpected) throw new Error(`the step of ${step} must not end with '${outcome.type}'`);
   const failure = 'failure' in outcome ? outcome.failure : null;
   const facts = await row.write(after.facts, failure?.message);
@@ -203,7 +206,10 @@ async function applyEvent(
   return 'applied';
 }
 
-/** A decision of the operator is not a failure of the file, and the earlier hold was already reported. */
+/**
+ * Events that are decisions of the operator. They are not failures of the file, and the earlier hold was already
+ * reported.
+ */
 const isOfPerson: ReadonlySet<FileEvent['type']> = new Set(['IGNORE', 'UNIGNORE']);
 
 function tell(events: Events, facts: Facts, failure: Failure, before: Failure | null): void {
@@ -211,13 +217,13 @@ function tell(events: Events, facts: Facts, failure: Failure, before: Failure | 
   if (!isMereWait(failure)) events.emit({ type: 'failure', facts, failure, next: nextStep(facts), isRepeated });
 }
 
-/** What happens next to a failed file, in words for the failure log. */
+/** Returns what happens next to a failed file, in words for the failure log. */
 function nextStep(facts: Facts): string {
   if (facts.end !== null) return facts.end;
   return facts.notBefore === null ? 'tried again' : `next try not before ${new Date(facts.notBefore).toISOString()}`;
 }
 
-/** Whether a lane can take the file. */
+/** Whether a lane can run the file. */
 function isRunnable(facts: Facts): boolean {
   const state = stateOf(facts);
   return state === 'queued' || state === 'awaiting upload';

@@ -30,9 +30,9 @@ export interface StepsWorld {
 }
 
 /**
- * The work of the states `creating` and `uploading`.
+ * Creates the steps that do the work of `creating` and `uploading`.
  *
- * @param stopping a wait for the budget ends when the daemon has to stop
+ * @param stopping ends waits for the request budget when the daemon has to stop
  */
 export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWorld['steps'] {
   const passing = new Set<string>();
@@ -47,7 +47,7 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
     binding: new Set<string>(),
     local: {
       ...world.local,
-      // Checked before the request, so that files that wait for a channel cost nothing.
+      // Checked before the request, so that files waiting for a channel cost no requests.
       check: async (facts: Facts) => whyNoChannel(facts, world) ?? world.local.check(facts),
       hash: hashAnywhere,
     },

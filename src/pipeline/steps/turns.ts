@@ -6,26 +6,26 @@ import type { Queued } from '../file/queue.ts';
 export type Turn = Pick<Queued, 'folder' | 'priority' | 'isBig'>;
 
 /**
- * A file of this priority gets its turn after this many more urgent starts in a row, so that it does not wait forever.
+ * A file of this priority gets its turn after this many consecutive starts of more urgent files, so that it does not
+ * wait forever.
  */
 const passedOver: Readonly<Record<Priority, number>> = { high: 0, normal: 4, low: 16 };
 
-/** After this many small files of a folder, one of its big files gets its turn. */
+/** After this many consecutive small files of a folder, one of its big files gets its turn. */
 const smallInARow = 4;
 
 /**
- * Chooses the next file: by priority, then the folders one after the other, then small files before big ones, then the
- * oldest. A file that was passed over gets its turn after a fixed number of starts, so the wait of every file is
- * bounded.
+ * Chooses the next file: by priority, then folder by folder in turn, then small files before big ones, then the oldest.
+ * A file that was passed over gets its turn after a fixed number of starts, so every wait is bounded.
  */
 export class Turns {
   #turn = 0;
-  /** The last start of a file of this priority, or of a lower one. */
+  /** For each priority: the last start of a file with that priority or a lower one. */
   readonly #lastOf = new Map<Priority, number>();
-  /** By queue: its last start, and the number of small files since its last big one. */
+  /** For each queue: its last start, and the number of small files since its last big one. */
   readonly #queues = new Map<string, { at: number; small: number }>();
 
-  /** @param before the last started files, newest first: after a restart the turns continue from there */
+  /** @param before the last started files, newest first, from which the turns continue after a restart */
   constructor(before: readonly Turn[] = []) {
     for (const file of before.toReversed()) this.started(file);
   }
@@ -49,7 +49,7 @@ export class Turns {
     this.#queues.set(queueOf(file), { at: this.#turn, small });
   }
 
-  /** The lowest priority that was passed over often enough, otherwise the highest. */
+  /** Returns the lowest priority that has been passed over often enough, otherwise the highest. */
   #priority(waiting: readonly Turn[]): Priority | undefined {
     const present = priorities.filter((priority) => waiting.some((file) => file.priority === priority));
     const isDue = (priority: Priority): boolean =>

@@ -3,19 +3,19 @@ import type { Clock, Elsewhere, LeftoverStore, UnansweredCreate } from '../file/
 import type { Rows } from '../file/rows.ts';
 import type { Logger } from '../../log/logger.ts';
 
-/** The limit of one hour; beyond it no further create request is made. */
+/** Maximum number of unanswered create requests in one hour. Once it is reached, no more are sent. */
 const mostPerHour = 20;
 
 const hourMs = 3_600_000;
 
-/** How long this host may take to learn that another one has started a request. */
+/** How long this host may take to learn that another host has started a request. */
 const toldAfterMs = 10_000;
 
 export type UnconfirmedCreates = ReturnType<typeof createUnconfirmedCreates>;
 
 /**
- * Create requests without a usable answer: each may have left an empty record on the service (design 5.2). The ledger
- * counts them, so a restart does not reset the count.
+ * Counts create requests without a usable answer, each of which may have left an empty record on the service (design
+ * 5.2). The count comes from the ledger, so a restart does not reset it.
  */
 export function createUnconfirmedCreates(world: {
   readonly store: Pick<LeftoverStore, 'unanswered'>;
@@ -30,10 +30,10 @@ export function createUnconfirmedCreates(world: {
     rows.isHeld(fileId) ||
     (elsewhere !== null && (elsewhere.isHeld(fileId) || (at > clock.now() - toldAfterMs && at <= clock.now())));
   return {
-    /** Whether one more create request may be risked. @throws what the ledger throws */
+    /** Whether one more create request may be risked. @throws whatever the ledger throws */
     mayRisk: async (): Promise<boolean> => {
       const before = until;
-      // A request of a running step may still get its answer.
+      // A request from a running step may still be answered.
       const unanswered = (await store.unanswered()).filter(
         (each) => videoOfSuspect(each.token) === null && !isUnderWay(each),
       );
@@ -49,16 +49,16 @@ export function createUnconfirmedCreates(world: {
       if (until === null && before !== null) logger.info('Create requests resumed');
       return until === null;
     },
-    /** Until when (epoch milliseconds) create requests wait, as of the last check; null when they do not. */
+    /** When create requests may resume (epoch milliseconds), as of the last check; null if they are not waiting. */
     waitUntil: (): number | null => until,
   };
 }
 
 /**
- * Pure: when few enough requests of the last hour are unanswered to risk another one; null when that is now. A time in
- * the future dates from before the clock was set back, and no longer counts.
+ * Returns when few enough requests of the last hour will be unanswered to risk another one; null if that is the case
+ * now. A time in the future dates from before the clock was set back and no longer counts. Pure.
  *
- * @param times of requests without an answer, in order; epoch milliseconds
+ * @param times of unanswered requests, in order; epoch milliseconds
  */
 function waitUntil(times: readonly number[], now: number): number | null {
   const recent = times.filter((at) => at > now - hourMs && at <= now);

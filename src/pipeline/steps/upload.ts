@@ -23,12 +23,12 @@ export interface UploadWorld extends TwinWorld {
   readonly receipts: Receipts;
   readonly clock: Clock;
   readonly uploadHosts: Pick<UploadHosts, 'believe' | 'isSpared' | 'takesNewAddress'>;
-  /** When the timetable lets uploads start again (epoch milliseconds); null: they may start now. */
+  /** When the timetable allows uploads again (epoch milliseconds); null if they may start now. */
   uploadsStartAt(): number | null;
-  /** Deletes the record of a row that is `dying` and creates another one: the create step. */
+  /** Runs the create step: deletes the record of a row that is `dying` and creates another one. */
   renew(row: Row, signal: AbortSignal): Promise<Outcome>;
   /**
-   * How long the upload address of a file has been dead, in milliseconds on the monotonic clock: a wall clock that
+   * Returns how long a file's upload address has been dead, in milliseconds on the monotonic clock. A wall clock that
    * jumps ahead must not end the wait for a body that may have arrived.
    */
   deadMs(facts: Facts): number;
@@ -37,18 +37,18 @@ export interface UploadWorld extends TwinWorld {
 }
 
 /**
- * The grace of a dead upload address before its video is replaced: the service may still be taking in the bytes of a
+ * Grace period before the video of a dead upload address is replaced. The service may still be receiving the bytes of a
  * PUT whose answer was lost (design 5.5).
  */
 export const addressGraceMs = 60_000;
 
 /**
- * How long the service is asked about a body that may have arrived at an address that is now dead. After that the file
- * needs the operator.
+ * How long dropcast keeps asking the service about a body that may have arrived at an address that is now dead. After
+ * that the file needs the operator.
  */
 export const doubtMs = 15 * 60_000;
 
-/** How often one file's video is replaced before the file needs the operator. */
+/** Maximum number of times a file's video is replaced before the file needs the operator. */
 const mostReplacements = 3;
 
 /**
@@ -57,7 +57,7 @@ const mostReplacements = 3;
  *
  * @param row a file that is `awaiting upload`
  * @param signal aborts the upload
- * @throws what the ledger or the receipts throw
+ * @throws whatever the ledger or the receipts throw
  */
 export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
   const { uploadStartedAt, videoId, addressDeadAt, lastFailure } = row.facts;
@@ -81,8 +81,8 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
 }
 
 /**
- * The file that tests whether its host still refuses every new address uses a new record if its own address may have
- * expired. That is not the fault of the file, so it does not count as a replacement.
+ * Sends a file, with a new record if it is the one that tests whether its host still refuses every new address and its
+ * own address may have expired. That is not the file's fault, so it does not count as a replacement.
  */
 async function trySending(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
   const { facts } = row;
@@ -100,7 +100,7 @@ async function trySending(row: Row, signal: AbortSignal, world: UploadWorld): Pr
 }
 
 async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
-  // The file waited for a slot, or has to be sent a second time.
+  // The window may have closed while the file waited for a slot, or before it is sent a second time.
   const startAt = world.uploadsStartAt();
   if (startAt !== null) return setback(outsideWindow(startAt - world.clock.now()));
   const missing = await check(row.facts, world);
@@ -109,7 +109,7 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   if (!said.ok) return setback(said.failure);
   const before = row.facts;
   await row.write({ uploadStartedAt: row.facts.uploadStartedAt ?? world.clock.now() });
-  // From here on the upload counts as in progress, however long its first bytes take.
+  // From here on the upload counts as in progress, even if its first bytes take long.
   world.onProgress(row.facts, 0);
   let isOther = false;
   let mismatch: Failure | null = null;
@@ -134,28 +134,28 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   if (isOther) return setback(unconfirmed('its content has changed'));
   if (answer.ok) return arrived(row, { sha256: answer.value.sha256, remoteStatus: 'processing' }, world);
   const failure: Failure = mismatch ?? answer.failure;
-  // Only a check of both shows whether the file or its whole folder is missing. An earlier body may have arrived.
+  // Only checking both the file and its folder shows which of them is missing. An earlier body may have arrived.
   if (isAway(failure)) return setback((await check(row.facts, world)) ?? backAgain);
-  // The whole folder may be inaccessible, which is not the failure of this file.
+  // The whole folder may be inaccessible, which is not this file's fault.
   if (failure.code === ('unreadable' satisfies ReasonCode)) return setback((await check(row.facts, world)) ?? failure);
   if (failure.code === webPageCode || failure.code === 'no_answer') return mayBeThere(row.facts, before, failure);
   const { sha256 } = before;
-  // A refused body has not arrived. An earlier one may have.
+  // A refused body has not arrived, but an earlier one may have.
   const isDead = failure.kind === 'address dead';
   if (isDead || failure.code === refusedAddressesCode) {
     await row.write({ sha256, addressDeadAt: world.clock.now() }, isDead ? failure.message : undefined);
-    // This call starts the measurement.
+    // This call starts measuring how long the address has been dead.
     world.deadMs(row.facts);
   }
   if (!isDead) return setback(failure);
-  // The service may show an earlier body late, so it is asked once more before the file gets another record.
+  // The service may be slow to show an earlier body, so it is asked once more before the file gets another record.
   if (isSentAgain(before) && mayHaveArrived(row.facts)) return setback(sentAgainAfter(addressGraceMs));
   return setback({ ...failure, retryAfterMs: addressGraceMs });
 }
 
 /**
- * The whole file was sent, and the answer proves nothing: the service gets time to show the video before it is asked. A
- * second web page needs the operator, because each one costs a whole upload.
+ * Handles an answer that proves nothing after the whole file was sent: the service gets time to show the video before
+ * it is asked. A second web page needs the operator, because each one costs a whole upload.
  */
 function mayBeThere({ sha256 }: Facts, before: Facts, failure: Failure): Outcome {
   const isPage = failure.code === webPageCode && sha256 !== null;
@@ -166,7 +166,7 @@ function mayBeThere({ sha256 }: Facts, before: Facts, failure: Failure): Outcome
 }
 
 /**
- * The operator retries the file, and the address accepts nothing: the file gets another record. The old record is never
+ * Gives the file another record when the operator retries it and its address accepts nothing. The old record is never
  * deleted.
  */
 async function giveUpOnRecord(row: Row): Promise<Outcome> {
@@ -177,7 +177,7 @@ async function giveUpOnRecord(row: Row): Promise<Outcome> {
   return { type: 'started over' };
 }
 
-/** The service has the bytes, according to the answer to the PUT or to its status. */
+/** Records that the service has the bytes, according to its answer to the PUT or the video's status. */
 async function arrived(
   row: Row,
   learned: Pick<Partial<Facts>, 'sha256' | 'remoteStatus'>,
@@ -191,9 +191,9 @@ async function arrived(
 }
 
 /**
- * The service no longer knows the video. If no complete body ever left this machine, no viewer can have seen it, and
- * the file gets a new record. Otherwise an operator deleted the video, and dropcast does not upload it again (design
- * 5.7). `adopt` of its folder counts the same way.
+ * Handles a video that the service no longer knows. If no complete body ever left this machine, no viewer can have seen
+ * the video, and the file gets a new record. Otherwise an operator deleted the video, and dropcast does not upload it
+ * again (design 5.7). A file whose folder was recorded as uploaded by `adopt` is treated the same way.
  */
 async function lost(row: Row, failure: Failure, { store }: UploadWorld): Promise<Outcome> {
   const { sha256, videoId, replacements } = row.facts;
@@ -205,11 +205,11 @@ async function lost(row: Row, failure: Failure, { store }: UploadWorld): Promise
 }
 
 /**
- * The video is still `pending` after the grace, and its address is dead: delete it until it is gone, then create a new
- * one.
+ * Replaces a video that is still `pending` after the grace period and whose address is dead: marks it for deletion,
+ * after which a new one is created.
  */
 async function replace(row: Row, deadMs: number, world: UploadWorld): Promise<Outcome> {
-  // A manual `retry` ends the backoff, but not the grace.
+  // A manual `retry` ends the backoff but not the grace period.
   if (deadMs < addressGraceMs) return setback(stillInGrace(addressGraceMs - deadMs));
   // The local file is the only copy of the bytes, so the video is not deleted without it.
   const missing = await check(row.facts, world);
@@ -223,9 +223,9 @@ async function replace(row: Row, deadMs: number, world: UploadWorld): Promise<Ou
 }
 
 /**
- * Why the bytes cannot be sent, or null. After a whole body whose answer was lost and whose video does not appear yet,
- * a missing or changed file must not end the life of the video. If the service does not show it within all attempts,
- * the file needs the operator.
+ * Returns why the bytes cannot be sent, or null. After a whole body whose answer was lost and whose video has not
+ * appeared, a missing or changed file must not end the life of the video. If the service does not show the video within
+ * all attempts, the file needs the operator.
  */
 async function check(facts: Facts, world: Pick<UploadWorld, 'local'>): Promise<Failure | null> {
   const missing = await world.local.check(facts);
@@ -250,13 +250,13 @@ const outsideWindow = (waitMs: number): Failure => ({
   kind: 'throttled',
   code: outsideWindowCode,
   message: 'uploads may not start at this time of day (uploads.window)',
-  // Each check of a file that was sent before is a request, and the file may have arrived before the window opens.
+  // Checking a file that was sent before costs a request, but the file may have arrived before the window opens.
   retryAfterMs: Math.min(600_000, waitMs),
 });
 
 /**
- * The failure of a file that may have arrived at an address that is now dead: it accepts no byte, and no other record
- * is certain to be the file's first.
+ * Returns the failure of a file that may have arrived at an address that is now dead. The address accepts no bytes, and
+ * any other record might not be the file's first.
  */
 function inDoubt(deadMs: number): Failure {
   if (deadMs >= doubtMs) return notConfirmed;

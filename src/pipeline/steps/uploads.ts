@@ -6,17 +6,17 @@ export interface LiveUpload {
   readonly id: string;
   readonly sentBytes: number;
   readonly sizeBytes: number;
-  /** Milliseconds since the last byte left. */
+  /** Milliseconds since the last byte was sent. */
   readonly idleMs: number;
   /** Null until measured. */
   readonly bytesPerSecond: number | null;
-  /** The host that sends the file; absent: this one. */
+  /** The host that is sending the file; absent for this host. */
   readonly host?: string;
 }
 
 export type Uploads = ReturnType<typeof createUploads>;
 
-/** The progress of running uploads. Kept in memory, because they start again after a restart. */
+/** Tracks the progress of running uploads. Kept in memory only, because uploads start again after a restart. */
 export function createUploads(clock: Clock) {
   const live = new Map<string, Running>();
   let sent = 0;
@@ -43,11 +43,11 @@ export function createUploads(clock: Clock) {
         idleMs: clock.elapsed() - movedAt,
         bytesPerSecond: rate.perSecond(),
       })),
-    /** Bytes sent since the start, including those of aborted uploads. */
+    /** Total bytes sent since the start, including those of aborted uploads. */
     sentBytes: (): number => sent,
-    /** Rate of all uploads together, while any is in progress; null until it was measured. */
+    /** Combined rate of all uploads while any is in progress; null until measured. */
     bytesPerSecond: bytes.perSecond,
-    /** Uploads that end within an hour at the present speed; null until measured. */
+    /** Number of uploads that finish per hour at the present speed; null until measured. */
     filesPerHour: (): number | null => {
       const perSecond = files.perSecond();
       return perSecond === null ? null : perSecond * 3_600;
@@ -55,7 +55,7 @@ export function createUploads(clock: Clock) {
   };
 }
 
-/** Uploads of this process; a stop waits for no others. */
+/** Returns the uploads of this process. A shutdown waits for no others. */
 export function uploadsHere({ conductor }: UploadsShown): readonly LiveUpload[] {
   return conductor.uploads().filter(({ host }) => host === undefined);
 }
@@ -66,11 +66,11 @@ interface UploadsShown {
 
 interface Running extends Omit<LiveUpload, 'bytesPerSecond' | 'idleMs'> {
   readonly rate: SendRate;
-  /** When the last byte left, or when the upload started; on the monotonic clock. */
+  /** When the last byte was sent, or when the upload started; monotonic clock. */
   readonly movedAt: number;
 }
 
-/** A speed is an average over this time. */
+/** Period over which a speed is averaged. */
 const spanMs = 5_000;
 
 function begun(id: string, sizeBytes: number, clock: Clock): Running {
@@ -80,16 +80,16 @@ function begun(id: string, sizeBytes: number, clock: Clock): Running {
   return { id, sentBytes: 0, sizeBytes, movedAt: at, rate };
 }
 
-/** The shortest part of a span that is worth reporting. */
+/** Smallest fraction of a span for which a rate is reported. */
 const leastShare = 0.1;
 
-/** The weight of the newest span, so that a change becomes visible within a few spans. */
+/** Weight of the newest span, chosen so that a change becomes visible within a few spans. */
 const newest = 0.4;
 
 /** Measures a rate while at least one upload is in progress. */
 type SendRate = ReturnType<typeof createSendRate>;
 
-/** @param spanMs the shortest meaningful time: bytes and files come in bursts */
+/** @param spanMs shortest meaningful period, because bytes and files arrive in bursts */
 function createSendRate(clock: Clock, spanMs: number) {
   let amount = 0;
   let activeMs = 0;
@@ -124,12 +124,12 @@ function createSendRate(clock: Clock, spanMs: number) {
       amount += more;
       close();
     },
-    /** The last upload has ended. */
+    /** Records that the last upload has ended. */
     paused: (): void => {
       close();
       since = null;
     },
-    /** Per second; null until measured. */
+    /** Rate per second; null until measured. */
     perSecond: (): number | null => {
       close();
       return rate ?? (passed() >= leastShare * spanMs && amount > 0 ? measured() : null);
