@@ -67,7 +67,7 @@ export interface FilePage {
 export interface FileFacets {
   readonly total: number;
   readonly states: readonly FacetCount[];
-  /** The same by stage. States and stages are both counted over files of any state and stage. */
+  /** Counts by stage. Both states and stages are counted over files of any state and stage. */
   readonly stages: readonly FacetCount[];
   readonly folders: readonly FacetCount[];
   readonly channels: readonly FacetCount[];

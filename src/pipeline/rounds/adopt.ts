@@ -13,19 +13,21 @@ export interface AdoptWorld {
   readonly library: Pick<VideoLibrary, 'list'>;
   readonly clock: Clock;
   readonly retry: () => RetryPolicy;
-  /** The duration of a local file in seconds; null when the container does not state it. */
+  /** The duration of a local file in seconds; null if its container does not contain one. */
   readonly durationOf: (facts: Pick<Facts, 'folder' | 'path'>) => Promise<number | null>;
-  /** Whether every folder with `existing: adopt` was scanned, so that the list is read once for all of them. */
+  /**
+   * Whether every folder with `existing: adopt` has been scanned, so that one pass over the list serves all of them.
+   */
   readonly isArchiveSeen: () => boolean;
-  /** The service could not be asked. @returns the failure as it counts */
+  /** Called when the service could not be asked. @returns the failure as it counts */
   readonly failed: (failure: Failure, signal: AbortSignal) => Promise<Failure>;
 }
 
-/** The progress of the comparison. */
+/** Progress of the comparison. */
 export interface Comparison {
-  /** Videos of the service; null when it does not state the number. */
+  /** Number of videos on the service; null if the service does not report it. */
   readonly videos: number | null;
-  /** From 0 to 1; null when unknown. */
+  /** Share that has been read, from 0 to 1; null if unknown. */
   readonly share: number | null;
 }
 
@@ -33,8 +35,8 @@ const mostFiles = 1_000_000;
 const durationsAtOnce = 16;
 
 /**
- * Compares files that existed before dropcast watched their folder with the videos of the service (`existing: adopt`).
- * Decision record 0054.
+ * Compares files that existed before dropcast watched their folder with the service's videos (`existing: adopt`,
+ * decision record 0054).
  */
 export function createAdopt(world: AdoptWorld) {
   const { store, rows, library, clock } = world;
@@ -46,7 +48,7 @@ export function createAdopt(world: AdoptWorld) {
     progress = { videos: total, share };
   };
 
-  /** @returns null when the service could not be asked, or when dropcast stops */
+  /** @returns null if the service could not be asked, or dropcast is stopping */
   const readList = async (signal: AbortSignal): Promise<Listing | null> => {
     let listing: Listing = (await store.listing()) ?? { nextPage: 1, total: null, isWhole: false };
     show(listing, usualPage);
@@ -55,7 +57,7 @@ export function createAdopt(world: AdoptWorld) {
       if (signal.aborted) return null;
       if (!page.ok) {
         const failure = await world.failed(page.failure, signal);
-        // A service that refuses its list today may send it tomorrow.
+        // A service that refuses to list its videos today may do so tomorrow.
         if (!backoffs.retryAfter(theList, failure)) backoffs.retryAfter(theList, { ...failure, kind: 'transient' });
         return null;
       }
@@ -102,12 +104,12 @@ export function createAdopt(world: AdoptWorld) {
       }
       if ((await readList(signal)) === null) return;
       await compare(signal);
-      // A row that a step has is compared with the same list, once it is given back.
+      // A row held by a step is compared with the same list once it is released.
       if (await isAnyLeft()) return;
       await store.forgetListing();
       progress = null;
     },
-    /** Null: nothing is compared. */
+    /** Returns the progress; null if nothing is being compared. */
     progress: (): Comparison | null => progress,
   };
 }
@@ -115,7 +117,10 @@ export function createAdopt(world: AdoptWorld) {
 const theList = 'list';
 const usualPage = 100;
 
-/** Videos deleted while the list is read move others to earlier pages, so those pages are read again. */
+/**
+ * Returns the next page to read. Videos deleted during the listing shift others to earlier pages, so those pages are
+ * read again.
+ */
 function next(
   { nextPage, total: before }: Listing,
   page: { readonly count: number; readonly perPage: number; readonly total: number | null },

@@ -13,21 +13,21 @@ export interface AmendWorld {
   readonly clock: Clock;
   readonly events: Events;
   readonly retry: () => RetryPolicy;
-  /** There is more work at this time on the monotonic clock. */
+  /** Schedules a round for this time on the monotonic clock, when more work is due. */
   readonly ringAt?: (name: string, at: number) => void;
 }
 
-/** Videos of one round at most. */
+/** Maximum number of videos per round. */
 const atOnce = 8;
 
 /**
- * Sends the metadata of late sidecars and changed rules, and has the feeds that already contain the video published
+ * Sends the metadata from late sidecars and changed rules, and has the feeds that already contain the video published
  * again.
  */
 export function createAmend({ store, rows, host, clock, events, retry, ringAt }: AmendWorld) {
   const backoffs = createBackoffs(clock, retry, (at) => ringAt?.('amend', at));
 
-  /** Changes from an even later sidecar stay in the row, and are sent next. */
+  /** Clears the amendment that was sent. Changes from an even later sidecar stay in the row and are sent next. */
   const clear = async (sent: Facts, note: string): Promise<void> => {
     await rows.claim(sent.id, async (row) => {
       if (JSON.stringify(row.facts.amendment) === JSON.stringify(sent.amendment))
@@ -35,14 +35,14 @@ export function createAmend({ store, rows, host, clock, events, retry, ringAt }:
     });
   };
 
-  /** The request holds no row, so other events of the file need not wait for it. */
+  /** Sends an amendment without holding the row, so that the file's other events need not wait for the request. */
   const send = async (facts: Facts, signal: AbortSignal): Promise<void> => {
     const { id, videoId, amendment } = facts;
     if (amendment === null || videoId === null) return;
     const answer = isEmpty(amendment) ? nothingToSay : await host.amend(videoId, amendment, signal);
     if (signal.aborted) return;
     if (answer.ok) {
-      // The feed is noted first: after a crash in between, both are done again, which changes nothing.
+      // The feed is recorded first. After a crash in between, both are repeated, which is harmless.
       for (const feed of feedsOf(facts)) await store.noteFeedDue(feed, clock.now(), false);
       await clear(facts, isEmpty(amendment) ? 'feeds are published again' : sentWords(amendment));
       backoffs.forget(id);
@@ -61,14 +61,14 @@ export function createAmend({ store, rows, host, clock, events, retry, ringAt }:
     run: async (signal: AbortSignal): Promise<void> => {
       for (const facts of await store.rows({ group: 'to amend', limit: atOnce + backoffs.size() })) {
         if (signal.aborted) return;
-        // While a step holds the row, it cannot be cleared, and the same metadata would be sent again and again.
+        // A row held by a step cannot be cleared, so the same metadata would be sent again and again.
         if (!backoffs.isBackingOff(facts.id) && !rows.isHeld(facts.id)) await send(facts, signal);
       }
     },
   };
 }
 
-/** Only its feeds changed. */
+/** Whether only the feeds of the file changed, not its metadata. */
 function isEmpty(amendment: Amendment): boolean {
   return Object.keys(amendment).length === 0;
 }
@@ -79,7 +79,10 @@ function sentWords(amendment: Amendment): string {
   return `metadata sent: ${Object.keys(amendment).join(', ')}`;
 }
 
-/** The feeds that contain the video. A video that is not done yet is published in the others when it is ready. */
+/**
+ * Returns the feeds that contain the video. A video that is not done yet is published in its other feeds once it is
+ * ready.
+ */
 function feedsOf({ end, plan, published }: Facts): readonly string[] {
   return [...new Set([...Object.keys(published), ...(end === 'done' ? (plan?.publish ?? []) : [])])];
 }

@@ -3,31 +3,31 @@ import type { RetryPolicy } from '../file/backoff.ts';
 import type { Failure, FailureKind } from '../file/failure.ts';
 import type { Clock } from '../file/ports.ts';
 
-/** Asking again cannot help. */
+/** Kinds of failure for which a retry cannot help. */
 const hopeless: ReadonlySet<FailureKind> = new Set(['permanent', 'gone', 'changed', 'vanished']);
 
 /**
- * Backoff for work that is not a step of a file: feeds, late metadata, files to put away. Kept in memory, so a restart
- * tries at once.
+ * Backoff for work that is not a step of a file: feeds, late metadata, files to put away. Kept in memory, so everything
+ * is retried immediately after a restart.
  */
 export type Backoffs = ReturnType<typeof createBackoffs>;
 
 /**
  * @param retry the current policy, which a reload may change
- * @param ringAt receives the time of the earliest next try on the monotonic clock; the last call counts
+ * @param ringAt receives the time of the earliest next try on the monotonic clock; each call replaces the one before
  */
 export function createBackoffs(clock: Clock, retry: () => RetryPolicy, ringAt: (at: number) => void = () => undefined) {
-  /** Only the earliest wait rings; the next tick finds the others. */
+  /** Time of the pending ring. Only the earliest wait rings; the next tick finds the others. */
   let ringsAt = -Infinity;
   const waits = new Map<string, { readonly attempts: number; readonly notBefore: number }>();
   return {
-    /** Whether it waits for its next try. */
+    /** Whether the key is waiting for its next try. */
     isBackingOff: (key: string): boolean => (waits.get(key)?.notBefore ?? 0) > clock.elapsed(),
-    /** The next try on the monotonic clock; null when nothing waits under this key. */
+    /** Returns the time of the next try on the monotonic clock; null if nothing is waiting under this key. */
     nextTryAt: (key: string): number | null => waits.get(key)?.notBefore ?? null,
-    /** How many keys wait, or waited and were not tried since. */
+    /** Returns how many keys are waiting, or have finished waiting and not been tried since. */
     size: (): number => waits.size,
-    /** Records a failure. @returns whether it is tried again; if not, it is forgotten */
+    /** Records a failure. @returns whether there will be another try; if not, the key is forgotten */
     retryAfter: (key: string, failure: Failure): boolean => {
       const policy = retry();
       const attempts = (waits.get(key)?.attempts ?? 0) + (isCounted(failure) ? 1 : 0);

@@ -9,27 +9,30 @@ export interface DoubtsWorld {
   readonly clock: Clock;
 }
 
-/** Long enough for a request that is applied late. */
+/** Age after which a request that was applied late must have taken effect. */
 const settledMs = 15 * 60_000;
 
-/** The time between two checks, and for each page of the last one: the list of a large library costs many requests. */
+/**
+ * The wait between two checks, and the extra wait for each page of the last list: listing a large library costs many
+ * requests.
+ */
 const everyMs = 3_600_000;
 const perPageMs = 10 * 60_000;
 
-/** A longer list is not read, so its doubts stay. */
+/** Maximum number of pages read. The doubts about a longer list remain. */
 const mostPages = 50;
 
-/** The largest difference between the clocks of both sides. */
+/** Largest expected difference between this machine's clock and the service's. */
 const skewMs = 3_600_000;
 
 /**
  * Finds out which unanswered create requests made no record, so that the list of suspects contains only real ones.
- * Decision record 0024 says what proves that there is no record.
+ * Decision record 0024 defines what proves that there is no record.
  */
 export function createDoubts({ store, rows, library, clock }: DoubtsWorld) {
-  /** Requests for which the last check found no record; the next check decides. */
+  /** Requests for which the last check found no record; the next check decides about them. */
   let missing: ReadonlySet<string> = new Set();
-  /** Whether the list contains empty records at all: if not, their absence proves nothing. */
+  /** Whether the list shows empty records at all. If it does not, their absence proves nothing. */
   let showsPending = false;
   let notBefore = -Infinity;
 
@@ -45,7 +48,10 @@ export function createDoubts({ store, rows, library, clock }: DoubtsWorld) {
     return settled.filter((_, index) => imports[index] === false);
   };
 
-  /** Records that may result from the request: empty, with its title, not older, and of no file. */
+  /**
+   * Whether any video may result from the request: an empty record with its title, no older than the request, and
+   * belonging to no file.
+   */
   const isAmong = async ({ title, at }: UnansweredCreate, videos: readonly RemoteVideo[]): Promise<boolean> => {
     for (const video of videos) {
       const isLike = video.status === 'pending' && (video.title ?? title) === title;
@@ -76,7 +82,7 @@ export function createDoubts({ store, rows, library, clock }: DoubtsWorld) {
   };
 }
 
-/** Null when the list cannot be read to its end. */
+/** Returns all videos, or null if the list cannot be read to its end. */
 async function wholeList(
   library: Pick<VideoLibrary, 'list'>,
   signal: AbortSignal,

@@ -6,13 +6,15 @@ export interface DuplicatesWorld {
   readonly runner: Pick<Runner, 'apply'>;
 }
 
-/** Starts files that were skipped as duplicates, once the file uploaded instead of them has no usable video. */
+/**
+ * Restarts files that were skipped as duplicates, once the file uploaded in their place no longer has a usable video.
+ */
 export function createDuplicates({ store, runner }: DuplicatesWorld) {
   const fallen = new Set<string>();
-  // A file may have failed just before dropcast last stopped.
+  // The first run checks all duplicates, because a file may have failed just before dropcast last stopped.
   let isStart = true;
 
-  /** The duplicates of one file, or all of them. */
+  /** Restarts the duplicates of one file, or all duplicates if null. */
   const awaken = async (id: string | null): Promise<number> => {
     let awakened = 0;
     for (const { id: duplicate, lastFailure } of await store.rows({ group: 'stranded', twin: id })) {
@@ -23,11 +25,11 @@ export function createDuplicates({ store, runner }: DuplicatesWorld) {
   };
 
   return {
-    /** A file that others may duplicate failed or was given up. */
+    /** Records that a file that others may duplicate has failed or been given up. */
     fell: (id: string): void => {
       fallen.add(id);
     },
-    /** @returns how many files start again */
+    /** @returns how many files were restarted */
     run: async (): Promise<number> => {
       let awakened = isStart ? await awaken(null) : 0;
       isStart = false;

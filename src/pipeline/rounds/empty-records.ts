@@ -17,30 +17,34 @@ export interface GiveBackWorld {
 }
 
 /**
- * A failed or held file keeps its record until it is retried. A skipped file with a record was ignored by the operator.
+ * Ends after which a file's record is no longer needed. A failed or held file keeps its record until it is retried. A
+ * skipped file that has a record was ignored by the operator.
  */
 const givenUp: readonly End[] = ['superseded', 'vanished', 'skipped'];
 
-/** Records of one round. This is the least urgent work. */
+/** Maximum number of records per round, because this is the least urgent work. */
 const atOnce = 4;
 const everyMs = 60_000;
 
-/** The time after a round without a deletion. Kept in memory, so a restart checks at once. */
+/** Wait after a round that did not delete a record. Kept in memory, so a restart checks immediately. */
 const restMs = 10 * 60_000;
 
 /**
- * How long the service is asked about a body that may have arrived. After that, `dropcast suspects` lists the record
- * for the operator.
+ * How long dropcast keeps asking the service about a body that may have arrived. After that, `dropcast suspects` lists
+ * the record for the operator.
  */
 const askedForMs = 24 * 60 * 60_000;
 
-/** More deletions indicate a serious fault; the operator finds the rest with `dropcast suspects`. */
+/**
+ * Maximum number of deletions per day. More would indicate a serious fault; `dropcast suspects` lists the remaining
+ * records for the operator.
+ */
 const mostPerDay = 100;
 const dayMs = 86_400_000;
 
 /**
- * Deletes the records of files that changed, disappeared or were ignored before their bytes were sent, and which would
- * stay empty. Decision record 0024 has the proofs that a deletion needs.
+ * Deletes the records of files that changed, disappeared or were ignored before their bytes were sent, since those
+ * records would stay empty. Decision record 0024 defines the proof that a deletion needs.
  */
 export function createGiveBack({ store, rows, host, receipts, clock, logger }: GiveBackWorld) {
   const restsUntil = new Map<string, number>();
@@ -51,11 +55,11 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
     const { id, endedAt } = facts;
     if ((restsUntil.get(id) ?? -Infinity) > clock.elapsed() || isForPerson(facts, clock.now())) return false;
     const endedMs = clock.now() - (endedAt ?? 0);
-    // A time in the future dates from before the clock was set back and says nothing.
+    // A time in the future dates from before the clock was set back and proves nothing.
     return endedMs >= addressGraceMs || endedMs < 0;
   };
 
-  /** Records for the operator must not block the others. */
+  /** Returns the rows to check now. Records left to the operator must not block the others. */
   const dueNow = async (): Promise<readonly Facts[]> => {
     for (;;) {
       const limit = 2 * (atOnce + restsUntil.size);
@@ -66,7 +70,10 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
     }
   };
 
-  /** From the mark on, only the DELETE may continue, also after a restart. @returns whether the row has the mark */
+  /**
+   * Marks a record for deletion. From then on only the DELETE may proceed, even after a restart. @returns whether the
+   * row is marked
+   */
   const mark = async (row: Row, videoId: string): Promise<boolean> => {
     const now = clock.now();
     // Times in the future date from before the clock was set back.
@@ -83,7 +90,7 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
   };
 
   const isMarked = async (row: Row, videoId: string, signal: AbortSignal): Promise<boolean> => {
-    // The video was to be replaced, and the whole file may have been sent, so the service may have the only copy.
+    // The video was to be replaced, but the whole file may have been sent, so the service may have the only copy.
     const isOnlyCopy = row.facts.dying && mayHaveArrived(row.facts);
     if (isOnlyCopy) await row.write({ dying: false }, `video ${videoId} is kept: it may have the whole file`);
     const { dying } = row.facts;
@@ -117,7 +124,7 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
   };
 }
 
-/** Whether the service has not confirmed a possible body for so long that the operator has to decide. */
+/** Whether the service has left a possible body unconfirmed for so long that the operator has to decide. */
 function isForPerson(facts: Facts, now: number): boolean {
   return mayHaveArrived(facts) && now - (facts.endedAt ?? 0) > askedForMs;
 }

@@ -2,18 +2,18 @@ import type { Clock } from '../file/ports.ts';
 import { LedgerUnavailableError, passesSoon } from '../file/store-errors.ts';
 
 /**
- * The wait after a job failed through a bug or a ledger that cannot be written, so that it does not repeat its requests
- * at once.
+ * Pause after a job failed because of a bug or an unwritable ledger, so that it does not repeat its requests
+ * immediately.
  */
 const pauseMs = 30_000;
 
-/** The wait while the ledger is away, which usually lasts for seconds. */
+/** Pause while the ledger is unreachable, which usually lasts seconds. */
 const shortPauseMs = 1_000;
 
 /**
- * Background jobs of the loop; each runs at most once at a time.
+ * Runs the loop's background jobs, each at most once at a time.
  *
- * @param broke receives what a job threw
+ * @param broke receives whatever a job threw
  */
 export function createJobs(clock: Clock, broke: (name: string, error: unknown) => void) {
   const running = new Map<string, Promise<void>>();
@@ -29,7 +29,7 @@ export function createJobs(clock: Clock, broke: (name: string, error: unknown) =
         .finally(() => running.delete(name));
       running.set(name, done);
     },
-    /** Resolves when all jobs have ended. */
+    /** Resolves when all jobs have finished. */
     finished: async (): Promise<void> => {
       await Promise.all(running.values());
     },
@@ -40,14 +40,16 @@ function pauseAfter(error: unknown): number {
   return error instanceof LedgerUnavailableError && passesSoon(error.failureCode) ? shortPauseMs : pauseMs;
 }
 
-/** Their writes share a commit. A larger number would delay everything else. */
+/**
+ * Number of items worked on together, so that their writes share a commit. A larger number would delay everything else.
+ */
 const mostAtOnce = 50;
 
 /**
- * Runs the same work for many files, several at a time, in their order.
+ * Runs the same work for many files, several at a time, in order.
  *
  * @returns the results, in the order of the items
- * @throws the first error, once all started work has ended; nothing starts after it
+ * @throws the first error, once all work that had started has finished; nothing starts after it
  */
 export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = [];

@@ -2,18 +2,18 @@ import { posix } from 'node:path';
 import type { Facts } from '../file/facts.ts';
 import type { HostedVideo, Likeness } from '../file/failure.ts';
 
-/** A local file, reduced to what is compared with the videos of the service. */
+/** A local file, reduced to what is compared with the service's videos. */
 export interface LocalVideo {
   readonly id: string;
-  /** Possible titles of its video. */
+  /** Titles that its video may have. */
   readonly titles: readonly string[];
-  /** Seconds; null: the container does not state it. */
+  /** Seconds; null if the container does not contain a duration. */
   readonly duration: number | null;
 }
 
 /**
- * The title by the rules, and the file name with and without extension, because the file may have been uploaded before
- * by other means.
+ * Returns the title given by the rules, and the file name with and without its extension, because the file may have
+ * been uploaded earlier by other means.
  */
 export function titlesOf({ plan, path }: Pick<Facts, 'plan' | 'path'>): readonly string[] {
   const { name, base } = posix.parse(path);
@@ -21,15 +21,15 @@ export function titlesOf({ plan, path }: Pick<Facts, 'plan' | 'path'>): readonly
 }
 
 /**
- * Pure: the videos that each file may be. A match is certain when it is unique: a ready video with a title of the file
- * and its duration, where the file has no other candidate and the video no other file. An empty record or a failed
- * video is no candidate, because it has no content.
+ * Returns the videos that each file may be. A match is certain if it is unique: a ready video with a title of the file
+ * and its duration, where the file has no other candidate and no other file matches the video. An empty record or a
+ * failed video is not a candidate, because it has no content. Pure.
  *
- * Ten thousand files may have the title of ten thousand videos, so candidates are counted, and only the first are
- * named.
+ * Ten thousand files may share a title with ten thousand videos, so candidates are counted and only the first few are
+ * listed.
  *
- * @param videos without those that a file already has
- * @returns by id of the file
+ * @param videos without those that belong to a file already
+ * @returns by file id
  */
 export function likenesses(
   files: readonly LocalVideo[],
@@ -52,7 +52,7 @@ export function likenesses(
   );
 }
 
-/** The number of candidates kept by name, because each row stores its own. */
+/** Maximum number of candidates listed per file, because each row stores its own. */
 const mostNamed = 10;
 
 interface Near<T> {
@@ -61,8 +61,8 @@ interface Near<T> {
 }
 
 /**
- * Finds videos of a title whose duration is near or unknown. The durations of each title are sorted, so that no file is
- * compared with all videos.
+ * Finds the videos with a given title whose duration is near or unknown. The durations for each title are sorted, so
+ * that no file has to be compared with every video.
  */
 function near<T extends { readonly duration: number | null }>(
   all: readonly T[],
@@ -90,7 +90,7 @@ function hasDuration<T extends { readonly duration: number | null }>(one: T): on
   return one.duration !== null;
 }
 
-/** The index of the first duration that is at least this, or greater. */
+/** Returns the index of the first duration that is at least `least`, or greater than it with `isAbove`. */
 function firstFrom(sorted: readonly { readonly duration: number }[], least: number, isAbove = false): number {
   let [from, to] = [0, sorted.length];
   while (from < to) {
@@ -126,12 +126,15 @@ function distance(one: number | null, other: number | null): number | null {
   return one === null || other === null ? null : Math.abs(one - other);
 }
 
-/** The service gives whole seconds, and may round up or down. */
+/** Largest difference between equal durations: the service reports whole seconds and may round up or down. */
 const sameSeconds = 1;
-/** Another way to measure, or another cut: the operator can see the difference. */
+/**
+ * Largest difference between likely candidates. It may stem from another way of measuring or another cut; the operator
+ * is shown the difference.
+ */
 const nearSeconds = 5;
 
-/** Unifies titles that differ only in case, or in what a file name uses for a space. */
+/** Normalises titles that differ only in case, or in the characters that replace spaces in file names. */
 function asCompared(title: string): string {
   return title
     .normalize('NFC')

@@ -1,38 +1,38 @@
 import type { Failure } from '../file/failure.ts';
 import type { ListedPage, RemoteVideo, VideoLibrary } from '../file/ports.ts';
 
-/** The result of reading some pages of the list. */
+/** The result of reading some pages of the video list. */
 export interface Walked {
   readonly found: readonly RemoteVideo[];
   readonly requests: number;
-  /** Wanted videos that were on no page of this round; null while the round continues with the next call. */
+  /** Wanted videos that were on no page of this round; null if the round continues with the next call. */
   readonly unseen: readonly string[] | null;
   readonly failure: Failure | null;
 }
 
-/** A pass from the newest videos back, until no older page can show a wanted one. */
+/** A pass from the newest videos backwards, until no older page can contain a wanted one. */
 interface Round {
   page: number;
-  /** The page that showed where the newest videos are. */
+  /** The page that revealed where the newest videos are. */
   first: number;
   isOrdered: boolean;
-  /** Pages without any wanted video. */
+  /** Number of pages without any wanted video. */
   misses: number;
   hasFound: boolean;
   readonly seen: Set<string>;
 }
 
 /**
- * Reads the list of videos from its newest end, at once or a few pages at a time. `created_at` shows which end that is;
- * the answer is remembered, so that it costs one request instead of one in each round. Videos that come or go between
- * two pages move others across the edge of a page: those are seen twice, or in the next round.
+ * Reads the list of videos from its newest end, in one go or a few pages at a time. `created_at` shows which end that
+ * is; the result is remembered, so that finding it costs one request instead of one per round. Videos added or deleted
+ * between two requests shift others across page boundaries. Those are seen twice, or in the next round.
  */
 export class ListWalk {
-  /** The last page as last seen, if the list starts with the oldest videos. */
+  /** The number of the last page when last read, if the list starts with the oldest videos. */
   #lastPage: number | null = null;
   #round: Round | null = null;
 
-  /** @param wanted ids to look for @param most pages to read at most */
+  /** @param wanted ids to look for @param most maximum number of pages to read */
   async read(
     wanted: ReadonlySet<string>,
     library: Pick<VideoLibrary, 'list'>,
@@ -74,16 +74,16 @@ export class ListWalk {
     return { page, first: page, isOrdered: false, misses: 0, hasFound: false, seen: new Set() };
   }
 
-  /** Moves to the next page. @returns false when no further page can show a wanted video */
+  /** Advances to the next page. @returns false if no further page can contain a wanted video */
   #goOn(round: Round, listed: ListedPage, hasOurs: boolean, wanted: number): boolean {
     if (!hasOurs) round.misses += 1;
-    // Other uploaders' videos may be newer. One more page for the partly filled one, and one for the page that showed
-    // the order.
+    // Other uploaders' videos may be newer. One more page is allowed for the partly filled one, and another for the
+    // page that revealed the order.
     if (round.misses > Math.ceil(wanted / listed.perPage) + 1) return false;
     const newest = round.isOrdered ? round.page : this.#newestPage(listed);
     round.isOrdered = true;
     if (newest === round.page) {
-      // A page without wanted videos after one with them is older than all of them.
+      // A page without wanted videos that follows a page with some is older than all of them.
       if (listed.videos.length === 0 || (round.hasFound && !hasOurs)) return false;
       round.hasFound ||= hasOurs;
       round.page += this.#step();
@@ -96,7 +96,7 @@ export class ListWalk {
     return this.#lastPage === null ? 1 : -1;
   }
 
-  /** A page with two dates shows which end is newest. */
+  /** Returns the page with the newest videos. A page with two different dates shows the order. */
   #newestPage({ videos, perPage, total }: ListedPage): number {
     const isOldestFirst = order(videos) ?? (this.#lastPage === null ? 'newest first' : 'oldest first');
     const last = total === null ? null : Math.max(1, Math.ceil(total / perPage));

@@ -16,44 +16,47 @@ export interface PublishWorld {
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
   readonly events: KeptEvents;
-  /** The requests that may be sent, and the needs for them. */
+  /** The requests that may be sent, and the competing needs for them. */
   room(): RequestRoom;
   wanted(): Promise<Wanted>;
-  /** How long no further file became ready before a feed is published, and how long the first may wait at most. */
+  /**
+   * `quietMs`: how long no further file must become ready before a feed is published. `atMostMs`: how long the first
+   * ready file may wait.
+   */
   readonly timing: () => { readonly quietMs: number; readonly atMostMs: number; readonly retry: RetryPolicy };
 }
 
-/** A feed that waits to be published. Times are epoch milliseconds. */
+/** A feed that is waiting to be published. Times are epoch milliseconds. */
 export interface FeedWait {
   readonly feed: string;
   /** When its first waiting file became ready. */
   readonly since: number;
-  /** Number of files that wait for it. */
+  /** Number of files waiting for the feed. */
   readonly files: number;
   readonly latestAt: number;
-  /** Why the last publish failed, and when the next try is. */
+  /** Why the last publish failed, and when the next try is due. */
   readonly failure: Failure | null;
   readonly nextTryAt: number | null;
 }
 
-/** The answer to a publish. `nextTryAt` (epoch milliseconds): the next try; null: none. */
+/** The answer to a publish. `nextTryAt` (epoch milliseconds): when it is tried again; null if it is not. */
 export type FeedAnswer =
   | { readonly ok: true; readonly files: number; readonly videos: number | null }
   | { readonly ok: false; readonly failure: Failure; readonly nextTryAt: number | null };
 
-/** Everything that one request publishes: waiting files, and a feed that is due without any. */
+/** Everything that one request publishes: waiting files, or a feed that is due without any. */
 interface Batch extends FeedBatch {
   readonly due: DueFeed | null;
 }
 
-/** A published file whose row another step held when it was to be written. */
+/** A published file whose row could not be written, because a step was holding it. */
 interface Unwritten {
   readonly id: string;
   readonly feed: string;
   readonly at: number;
 }
 
-/** Combines publishes: one `POST /feeds/:id/publish` for all files that became ready together (design section 7). */
+/** Groups publishes into one `POST /feeds/:id/publish` for all files that became ready together (design section 7). */
 export function createPublish(world: PublishWorld) {
   const { store, library, runner, clock, timing, events } = world;
   const backoffs = createBackoffs(clock, () => timing().retry);
@@ -71,7 +74,7 @@ export function createPublish(world: PublishWorld) {
   };
 
   const publish = async (batch: Batch, signal: AbortSignal): Promise<void> => {
-    // The ids were taken before the request: a file that becomes ready during it waits for the next publish.
+    // The ids were read before the request. A file that becomes ready during it waits for the next publish.
     const answer = await library.publish(batch.feed, signal);
     if (answer.ok) return succeed(batch, answer.value);
     if (!signal.aborted) await fail(batch, describe(batch.feed, answer.failure));
@@ -82,7 +85,7 @@ export function createPublish(world: PublishWorld) {
     failures.delete(feed);
     const at = clock.now();
     const event = { type: 'feed', feed, files: ids.length, failure: null } as const;
-    // Written before the rows: after a crash in between, the files that still wait publish the feed once more.
+    // Written before the rows. After a crash in between, the files still waiting cause one more publish of the feed.
     await store.noteFeedAnswer({ feed, lastAt: due?.lastAt ?? null }, events.rowOf(event));
     await write([...unwritten, ...ids.map((id) => ({ id, feed, at }))]);
     events.emit(event);
@@ -93,14 +96,14 @@ export function createPublish(world: PublishWorld) {
     failures.set(feed, failure);
     const isOver = !backoffs.retryAfter(feed, failure);
     const event = { type: 'feed', feed, files: ids.length, failure } as const;
-    // The moment when a feed became unknown was reported then.
+    // An unknown feed was already reported when it became unknown.
     const row = isUnknown(failure) ? null : events.rowOf(event);
     await store.noteFeedAnswer({ feed, lastAt: isOver ? (due?.lastAt ?? null) : null }, row);
     if (isOver) {
       failures.delete(feed);
       await note(ids, { ...failure, kind: 'permanent' });
     } else if (isUnknown(failure)) await noteMissing({ ids, missing }, failure);
-    // The service has the feed again, and the failure has another cause.
+    // The service has the feed again, and the failure has a different cause.
     else
       await note(
         ids.filter((id) => missing.get(id) === feed),
@@ -113,14 +116,14 @@ export function createPublish(world: PublishWorld) {
   const note = (ids: readonly string[], failure: Failure): Promise<unknown> =>
     sideBySide(ids, (id) => runner.apply(id, { type: 'PUBLISH_FAILED', failure }));
 
-  /** Only the operator can fix a missing feed, so the rows record it. */
+  /** Records a missing feed in the rows, because only the operator can fix it. */
   const noteMissing = ({ ids, missing }: Pick<Batch, 'ids' | 'missing'>, failure: Failure): Promise<unknown> =>
     note(
       ids.filter((id) => !missing.has(id)),
       failure,
     );
 
-  /** Answers those who asked before the request began. */
+  /** Answers the callers of `now` that asked before the request began. */
   const tell = (due: DueFeed | null, answer: FeedAnswer): void => {
     for (const one of asking) {
       if (due === null || one.feed !== due.feed || one.lastAt > due.lastAt) continue;
@@ -178,8 +181,8 @@ export function createPublish(world: PublishWorld) {
       dueAt = Math.min(dueAt, ...batches.flatMap(({ feed }) => backoffs.nextTryAt(feed) ?? []));
     },
     /**
-     * Makes a feed due at the next run, at the operator's request. Durable. @returns the result, once the service has
-     * answered
+     * Makes a feed due in the next run, at the operator's request. Durable.
+     * @returns the result, once the service has answered
      */
     now: async (feed: string): Promise<{ readonly answer: Promise<FeedAnswer> }> => {
       const { lastAt } = await store.noteFeedDue(feed, clock.now(), true);
@@ -188,14 +191,14 @@ export function createPublish(world: PublishWorld) {
       asking.add({ feed, lastAt, answer: resolve });
       return { answer: promise };
     },
-    /** Feeds that wait, as of the last check. */
+    /** Returns the waiting feeds, as of the last check. */
     waits: (): readonly FeedWait[] => waits,
-    /** When the next feed is due, on the monotonic clock, as of the last check; Infinity: none is known. */
+    /** Returns when the next feed is due on the monotonic clock, as of the last check; Infinity if none is known. */
     dueAt: (): number => dueAt,
   };
 }
 
-/** Combines all reasons to publish a feed into one request. */
+/** Combines all reasons for publishing a feed into one request. */
 function together(waiting: readonly FeedBatch[], dueFeeds: readonly DueFeed[]): readonly Batch[] {
   const batches = new Map(waiting.map((batch): [string, Batch] => [batch.feed, { ...batch, due: null }]));
   for (const due of dueFeeds) {
@@ -216,8 +219,9 @@ function together(waiting: readonly FeedBatch[], dueFeeds: readonly DueFeed[]): 
 const longestMs = 30 * 60_000;
 
 /**
- * Pure: the longest time for which the first ready file of a feed waits for others. If more records are wanted than the
- * hour has requests, each publish costs one video: then all feeds share half of the requests reserved for finishing.
+ * Returns the longest time that the first ready file of a feed waits for others. If more records are wanted than the
+ * hour has requests, each publish costs one video; all feeds then share half of the requests reserved for finishing.
+ * Pure.
  */
 export function publishAtMostMs(atMostMs: number, room: RequestRoom, wanted: Wanted): number {
   if (freeRequests(room.left, room.limit, wanted) > keptRequests(room.limit)) return atMostMs;
@@ -226,8 +230,8 @@ export function publishAtMostMs(atMostMs: number, room: RequestRoom, wanted: Wan
 }
 
 /**
- * Pure: milliseconds until a feed is published; 0 for now. While more files for it are in progress, it waits for them
- * up to `atMostMs`; after the last one it waits `quietMs`.
+ * Returns milliseconds until a feed is published; 0 for now. While more files for the feed are in progress, it waits
+ * for them up to `atMostMs`; after the last one it waits `quietMs`. Pure.
  */
 export function dueInMs(
   batch: Pick<FeedBatch, 'firstReadyAt' | 'lastReadyAt'>,
@@ -245,7 +249,7 @@ function isUnknown({ code }: Failure): boolean {
   return code === unknownNameCodes.feed;
 }
 
-/** A missing feed is a mistake in the configuration, not a deleted video. */
+/** Describes a missing feed as what it is: a configuration mistake, not a deleted video. */
 function describe(feed: string, failure: Failure): Failure {
   if (failure.kind !== 'gone') return failure;
   return { ...failure, kind: 'permanent', code: 'feed_not_found', message: `the service has no feed ${feed}` };

@@ -16,15 +16,15 @@ export interface PutAwayWorld {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly retry: () => RetryPolicy;
-  /** There is more work at this time on the monotonic clock. */
+  /** Schedules a round for this time on the monotonic clock, when more work is due. */
   readonly ringAt?: (name: string, at: number) => void;
-  /** Whether the service confirmed the video a moment ago, where that is required. */
+  /** Whether the service has just confirmed the video, where that is required. */
   readonly isHosted: (facts: Facts) => boolean;
 }
 
 const mostWaiting = 100_000;
 
-/** Files of one round, so that none waits long for another. */
+/** Maximum number of files per round, so that none waits long for another. */
 const atOnce = 8;
 
 /** Carries out `after_ready` for the local files of finished videos. */
@@ -39,7 +39,7 @@ export function createPutAway(world: PutAwayWorld) {
     isStart = false;
   };
 
-  /** @returns whether the file is finished, with success or without */
+  /** @returns whether the file is dealt with, successfully or not */
   const setBack = async (row: Row, failure: Failure): Promise<boolean> => {
     const { id, folder, lastFailure } = row.facts;
     const { code, message } = failure;
@@ -75,9 +75,9 @@ export function createPutAway(world: PutAwayWorld) {
   };
 
   return {
-    /** Whether every waiting file was tried since the start, or since its next try was due. */
+    /** Whether every waiting file has been tried since the start, or since its next try became due. */
     isUpToDate: (): boolean => !isStart && waiting.due(1).length === 0,
-    /** @returns how many files are finished, with success or without */
+    /** @returns how many files were dealt with, successfully or not */
     run: async (signal: AbortSignal): Promise<number> => {
       await rememberWaiting();
       const fresh = (await store.rows({ group: 'to put away', limit: atOnce })).map(({ id }) => id);
@@ -88,10 +88,10 @@ export function createPutAway(world: PutAwayWorld) {
       }
       return dealtWith;
     },
-    /** A scan of the folder succeeded. @returns whether there is something to try again */
+    /** Records a successful scan of the folder. @returns whether there is something to try again */
     folderSeen: (folder: string): boolean => waiting.folderSeen(folder),
     /**
-     * Tries a file again that waits or was kept. @returns whether there is such a file; null when another worker holds
+     * Retries a file that is waiting or was kept. @returns whether there is such a file; null if another worker holds
      * its row
      */
     again: (id: string): Promise<boolean | null> =>
@@ -105,7 +105,7 @@ export function createPutAway(world: PutAwayWorld) {
   };
 }
 
-/** @returns why the file is not put away, or null */
+/** @returns why the file was not put away, or null */
 async function putAway(
   row: Row,
   { local, isHosted }: Pick<PutAwayWorld, 'local' | 'isHosted'>,

@@ -6,7 +6,7 @@ import type { Clock, FullMark, LocalFiles, RetentionStore, VideoHost } from '../
 import type { RowStore } from '../file/row-groups.ts';
 import type { Row, Rows } from '../file/rows.ts';
 
-/** A file system in bytes. `size` is the usable part, without the share reserved for root. */
+/** Usage of a file system in bytes. `size` is the usable part, without the share reserved for root. */
 export interface Disk {
   readonly used: number;
   readonly size: number;
@@ -18,10 +18,10 @@ export interface RetentionWorld {
   readonly host: Pick<VideoHost, 'status'>;
   readonly local: Pick<LocalFiles, 'check'>;
   readonly clock: Clock;
-  /** The file system of a folder; null when it gives no figures. */
+  /** Returns the file system of a folder; null if it reports no figures. */
   readonly diskOf: (folder: string) => Promise<Disk | null>;
   /**
-   * Bytes that the deletion of a local file frees; 0 when its content has other names too, null when the file is
+   * Returns the bytes that deleting a local file would free: 0 if its content has other hard links, null if the file is
    * missing.
    */
   readonly freedBy: (facts: Facts) => Promise<number | null>;
@@ -30,20 +30,20 @@ export interface RetentionWorld {
 }
 
 const lookEveryMs = 60_000;
-/** The disk's figures lag while files are being deleted. */
+/** Wait while files are being deleted, because the disk's figures lag behind. */
 const recheckMs = 1_000;
 const atOnce = 16;
-/** Rows read at a time. */
+/** Number of rows read at a time. */
 const pageSize = 256;
 const freesNothing = 'not deleted although the disk is full: it has other hard links, so that would free nothing';
-/** The wait after the service could not answer about a file, and for a folder that is away. */
+/** Wait after the service could not answer about a file, and for a folder that is unavailable. */
 const restMs = 10 * 60_000;
-/** How long a confirmation by the service is valid: the disk may be away before the deletion. */
+/** How long a confirmation by the service stays valid. The disk may become unavailable before the deletion. */
 const believedMs = 10 * 60_000;
 
 /**
- * Passes local files that are to be deleted later (`after`, `when_full`) to the put-away when their time has come.
- * Decision record 0053.
+ * Hands over local files that are to be deleted later (`after`, `when_full`) to the put-away when they are due
+ * (decision record 0053).
  */
 export function createRetention(world: RetentionWorld) {
   const { store, rows, host, local, clock } = world;
@@ -53,7 +53,9 @@ export function createRetention(world: RetentionWorld) {
   const due = new Map<string, string>();
   /** Id → when the service confirmed the video. */
   const confirmed = new Map<string, number>();
-  /** Bytes already released for a full disk: some file systems report them as used for another half minute. */
+  /**
+   * Bytes already handed over because of a full disk. Some file systems report them as used for another half minute.
+   */
   let handedOver: readonly { readonly folder: string; readonly bytes: number; readonly at: number }[] = [];
   let lookAt = -Infinity;
   let hasLooked = false;
@@ -61,7 +63,7 @@ export function createRetention(world: RetentionWorld) {
   const isResting = (name: string): boolean => (resting.get(name) ?? -Infinity) > clock.elapsed();
   const rest = (name: string): void => void resting.set(name, clock.elapsed() + restMs);
 
-  /** Selects the oldest files until they free this many bytes. */
+  /** Selects the oldest files until they add up to this many freed bytes. */
   const handOver = async (mark: FullMark, tooMuch: number, why: string): Promise<void> => {
     const name = `${mark.folder} ${mark.whenFull}`;
     let left = isResting(name) ? 0 : tooMuch;
@@ -119,7 +121,7 @@ export function createRetention(world: RetentionWorld) {
     hasLooked = true;
   };
 
-  /** @returns why no other file can be asked about now, or null */
+  /** @returns why no other file can be checked now, or null */
   const one = async (row: Row, why: string, signal: AbortSignal): Promise<Failure | null> => {
     const { id, folder, videoId, disposal } = row.facts;
     if (disposal !== 'later' || videoId === null) return null;
@@ -128,7 +130,7 @@ export function createRetention(world: RetentionWorld) {
       rest(away.code === folderAway ? folder : id);
       return null;
     }
-    // Also asked for a file that is missing: a crash may have left it where only the put-away finds it.
+    // A missing file is checked too, because a crash may have left it where only the put-away finds it.
     const status = await host.status(videoId, signal, 'poll');
     if (!status.ok && status.failure.kind !== 'gone') {
       if (isOfAll(status.failure)) return status.failure;
@@ -137,7 +139,7 @@ export function createRetention(world: RetentionWorld) {
     }
     if (status.ok && status.value === 'ready') {
       confirmed.set(id, clock.elapsed());
-      // The put-away handles a file that is no longer the one that was sent.
+      // The put-away detects a file that is no longer the one that was sent.
       await row.write({ disposal: 'pending' }, why);
     } else {
       const kept = status.ok
@@ -150,9 +152,9 @@ export function createRetention(world: RetentionWorld) {
   };
 
   return {
-    /** Finds the files whose time has come. Needs no service. */
+    /** Finds the files that are due. Needs no service. */
     look,
-    /** Asks whether the service still has their videos, because weeks may have passed. */
+    /** Asks whether the service still has the videos of due files, because weeks may have passed. */
     confirm: async (signal: AbortSignal): Promise<void> => {
       for (const [id, why] of due) {
         if (signal.aborted) return;
@@ -163,11 +165,11 @@ export function createRetention(world: RetentionWorld) {
       for (const [name, until] of resting) if (until <= clock.elapsed()) resting.delete(name);
       for (const [id, at] of confirmed) if (clock.elapsed() - at >= believedMs) confirmed.delete(id);
     },
-    /** Whether all files that became due at the start or later were asked about. */
+    /** Whether every file that has become due since the start has been checked with the service. */
     isUpToDate: (): boolean => hasLooked && due.size === 0,
     /**
-     * Whether the service confirmed the video of a file that is to be deleted later; true for other files, which need
-     * no confirmation.
+     * Whether the service has confirmed the video of a file that is to be deleted later; true for other files, which
+     * need no confirmation.
      */
     isHosted: ({ id, afterReady }: Facts): boolean =>
       afterReady.kind !== 'delete' ||
@@ -176,7 +178,7 @@ export function createRetention(world: RetentionWorld) {
   };
 }
 
-/** Whether no other request can get an answer now. */
+/** Whether no other request can get an answer now either. */
 function isOfAll(failure: Failure): boolean {
   return failure.kind !== 'transient' || (failure.status === undefined && isOfHost(failure));
 }
@@ -192,11 +194,11 @@ function daysOf({ afterReady }: Facts): string {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** A clock that jumps ahead by more than this while dropcast runs is not trusted. */
+/** The wall clock is not trusted to jump ahead by more than this while dropcast is running. */
 const toleranceMs = 60_000;
 
 /**
- * The wall clock, but never ahead of the monotonic clock counted from the start, so that a file may be deleted late and
+ * Returns the wall clock, limited by the monotonic clock counted from the start, so that a file may be deleted late but
  * never early. Time before the start is known only from the wall clock, so it is trusted.
  */
 function createUnhurriedNow(clock: Clock): () => number {

@@ -13,26 +13,26 @@ export interface RetriesWorld {
   release(id: string): Promise<void>;
   /** The current policy, which a reload may change. */
   retry(): RetryPolicy;
-  /** There is something to release from this time on, on the monotonic clock. */
+  /** Schedules a round for this time on the monotonic clock. */
   ringAt(at: number): void;
 }
 
-/** Released in one round; the others follow in the next. */
+/** Maximum number of files released in one round; the others follow in the next. */
 const mostAtOnce = 500;
 const mostRows = 10_000;
 
-/** A clock set back by less delays no deadline noticeably. */
+/** Smallest backward change of the clock that matters. A smaller one does not delay deadlines noticeably. */
 const toleratedMs = 1_000;
 
-/** Releases files whose wait is over. All deadlines are in the ledger. */
+/** Releases files whose wait is over. All deadlines come from the ledger. */
 export function createRetries({ store, clock, release, retry, ringAt }: RetriesWorld) {
   const foldersBack = new Set<string>();
   let clockOffset = Infinity;
-  /** The first deadline (epoch milliseconds), which saves a query until then. Unknown at the start. */
+  /** The earliest deadline (epoch milliseconds), until which no query is needed. Unknown at the start. */
   let nextAt = 0;
   /**
-   * True at the start too: a new key from a systemd credential arrives with a restart, and must not take five minutes
-   * to work.
+   * Whether to release the files that waited for the service. True at the start too: a new key from a systemd
+   * credential arrives with a restart and must not take five minutes to work.
    */
   let isServiceBack = true;
 
@@ -45,10 +45,11 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
 
   const releaseForService = async (): Promise<void> => {
     if (!isServiceBack) return;
-    // Cleared before the wait, because the service may return in the meantime for files that this query did not see.
+    // Cleared before the query, because the service may come back in the meantime for files that this query did not
+    // see.
     isServiceBack = false;
     try {
-      // `folderBack` releases the files of a folder that is back.
+      // `folderBack` releases the files of a folder that is available again.
       await releaseEach((facts) => waitedForService(facts) && facts.lastFailure?.code !== folderAway);
     } catch (error) {
       isServiceBack = true;
@@ -57,8 +58,8 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
   };
 
   /**
-   * Deadlines are on the wall clock: after it was set back, or at a start, some may lie further ahead than their wait
-   * was long.
+   * Releases files whose deadline is further ahead than their wait can be. Deadlines are on the wall clock, which may
+   * have been set back, or may be found wrong at a start.
    */
   const releaseTooFar = async (now: number): Promise<void> => {
     const before = clockOffset;
@@ -90,8 +91,8 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
     if (nextAt > now) return;
     const [next] = await waiting(Number.MAX_SAFE_INTEGER, 1);
     const notBefore = next?.notBefore ?? Infinity;
-    // Another worker has the file: ringing at once would keep a processor busy until that ends. The next tick checks
-    // again.
+    // Another worker has the file. Ringing immediately would busy-loop until that worker is done, so the next tick
+    // checks again.
     const isHeld = notBefore <= now && due.length < mostAtOnce;
     nextAt = isHeld ? now : Infinity;
     if (!isHeld) waits(notBefore);
@@ -105,9 +106,9 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
 
   return {
     /**
-     * Releases files whose wait is over. Called with every tick of the loop, also while everything waits.
+     * Releases files whose wait is over. Called on every tick of the loop, even while everything is paused.
      *
-     * @param isOurTurn false: another host of the fleet handles deadlines, so only what this host alone knows is
+     * @param isOurTurn false if another host of the fleet handles deadlines; only what this host alone knows is then
      *   released
      */
     run: async (isOurTurn: boolean): Promise<void> => {
@@ -117,13 +118,13 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
       if (isOurTurn) await releaseDue(now);
       await releaseFolders();
     },
-    /** A file waits until this time (epoch milliseconds). */
+    /** Schedules a round for a file that must wait until `notBefore` (epoch milliseconds). */
     waits,
-    /** The service, or an upload host, is back: the next round releases the files that waited for it. */
+    /** Records that the service or an upload host is back. The next round releases the files that waited for it. */
     serviceBack: (): void => {
       isServiceBack = true;
     },
-    /** A watched folder can be trusted again: the next round releases the files that waited for it. */
+    /** Records that a watched folder can be trusted again. The next round releases the files that waited for it. */
     folderBack: (folder: string): void => {
       foldersBack.add(folder);
     },

@@ -33,7 +33,7 @@ import type { RetentionWorld } from './retention.ts';
 import { createSweep } from './sweep.ts';
 import type { Logger } from '../../log/logger.ts';
 
-/** The pace of the rounds. Times are milliseconds. */
+/** Settings for the pace of the rounds. Times are milliseconds. */
 export interface RoundSettings {
   readonly retry: RetryPolicy;
   readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
@@ -57,27 +57,31 @@ export interface RoundsWorld
   readonly budget: Pick<Budget, 'room'>;
   /** The current settings, which a reload may change. */
   settings(): RoundSettings;
-  /** Files sent in an hour at the present speed; null: not known. */
+  /** Files sent per hour at the present speed; null if not known. */
   filesPerHour(): number | null;
   /**
-   * The service could not be asked. @returns the failure as it counts: `offline` when it answers nothing else either
+   * Called when the service could not be asked. @returns the failure as it counts: `offline` if the service answers
+   * nothing else either
    */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
-  /** A round failed. */
+  /** Reports a round that failed. */
   broke(round: string, error: unknown): void;
-  /** There is more work at once. */
+  /** Called when there is more work to do immediately. */
   wake(): void;
-  /** There is more work at this time on the monotonic clock. The last call for a name counts. */
+  /** Schedules work for this time on the monotonic clock. Each call replaces the one before with the same name. */
   ringAt(name: string, at: number): void;
 }
 
 /**
- * How often feeds are checked. Not at each wake: in a bulk there are many a second, and every check reads all files
- * that wait.
+ * Interval between checks of the feeds. They are not checked on every wake-up: a bulk upload causes many per second,
+ * and each check reads all waiting files.
  */
 const publishEveryMs = 1_000;
 
-/** Work on many files at once, in addition to the steps of single files. Each round runs at most once at a time. */
+/**
+ * Creates the rounds, which work on many files at once, in addition to the steps of single files. Each round runs at
+ * most once at a time.
+ */
 export function createRounds(world: RoundsWorld) {
   const { clock, settings, wake } = world;
   const retry = (): RetryPolicy => settings().retry;
@@ -93,7 +97,7 @@ export function createRounds(world: RoundsWorld) {
     room,
     wanted,
   });
-  /** Whether a sweep has moved a file on. */
+  /** Whether a sweep has moved a file to another state. */
   let hasNews = false;
   const runner: RoundsWorld['runner'] = {
     apply: async (id, event) => {
@@ -110,7 +114,7 @@ export function createRounds(world: RoundsWorld) {
   const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
   const duplicates = createDuplicates(world);
-  /** On the monotonic clock. */
+  /** Time of the next check of the feeds; monotonic clock. */
   let publishAt = 0;
   const sweepAndLook = async (signal: AbortSignal): Promise<void> => {
     await sweep.run(signal);
@@ -127,7 +131,10 @@ export function createRounds(world: RoundsWorld) {
     world.ringAt('publish', dueAt);
   };
   return {
-    /** Starts the rounds that need no service. @param isOurTurn includes work that only one host of a fleet may do */
+    /**
+     * Starts the rounds that do not need the service. @param isOurTurn includes work that only one host of a fleet may
+     * do
+     */
     startLocal: (signal: AbortSignal, isOurTurn: boolean): void => {
       if (isOurTurn)
         jobs.start('duplicates', async () => {
@@ -139,7 +146,7 @@ export function createRounds(world: RoundsWorld) {
       jobs.start('retention', retention.look);
     },
     fell: duplicates.fell,
-    /** Starts the rounds that ask the service, on the host that has the turn. */
+    /** Starts the rounds that query the service, on the host that has the turn. */
     startRemote: (signal: AbortSignal): void => {
       jobs.start('sweep', () => sweepAndLook(signal));
       jobs.start('amend', () => amend.run(signal));
@@ -164,15 +171,18 @@ export function createRounds(world: RoundsWorld) {
     folderSeen: (folder: string): void => {
       if (putAway.folderSeen(folder)) wake();
     },
-    /** Whether every file that waits for deletion or a move was tried as often as due, and no deletion is due. */
+    /** Whether every file waiting for deletion or a move has been tried when due, and no deletion is due. */
     isPutAwayUpToDate: (): boolean => putAway.isUpToDate() && retention.isUpToDate(),
-    /** Starts another background job, at most once at a time. */
+    /** Starts another background job, which runs at most once at a time. */
     start: jobs.start,
     finished: jobs.finished,
   };
 }
 
-/** Records are created slightly ahead of the uploads, and the next files may be smaller. */
+/**
+ * Returns how many creates per hour to plan for. Records are created slightly ahead of the uploads, and the next files
+ * may be smaller.
+ */
 function mostCreates(filesPerHour: number | null): number {
   return filesPerHour === null ? Infinity : 20 + 2 * filesPerHour;
 }

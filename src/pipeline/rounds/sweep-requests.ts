@@ -4,31 +4,31 @@ import type { RemoteVideo, VideoLibrary } from '../file/ports.ts';
 import { ListWalk } from './list-walk.ts';
 import type { Walked } from './list-walk.ts';
 
-/** The result of a sweep over the files in processing, and its cost. */
+/** What a sweep over the files in processing found, and its cost. */
 export interface SweepResult {
   readonly seen: ReadonlyMap<string, RemoteVideo>;
-  /** Videos that the service answered with 404 when polled by id; absence from a list proves nothing. */
+  /** Videos for which the service answered 404 when polled by id. Absence from a list proves nothing. */
   readonly gone: readonly string[];
-  /** Videos polled by id without a usable answer. */
+  /** Videos that gave no usable answer when polled by id. */
   readonly unanswered: readonly string[];
   readonly requests: number;
-  /** How many of the requests asked why a video failed: nothing repeats them. */
+  /** Number of requests that asked why a video failed, which are not repeated. */
   readonly reasons: number;
   /** Why the service does not list videos; it may still answer for single ones. */
   readonly listFailure: Failure | null;
-  /** Set when the service could not be asked, so that the sweep ended early. */
+  /** Set if the service could not be asked and the sweep ended early. */
   readonly failure: Failure | null;
 }
 
 /** The limits of one sweep. */
 export interface SweepAllowance {
-  /** Pages of the list. */
+  /** Number of list pages. */
   readonly pages: number;
-  /** Polls of single videos, of each kind: those on no page, and why one failed. */
+  /** Number of single-video polls of each kind: for videos that were on no page, and for the reason why one failed. */
   readonly singles: number;
   /**
-   * Only the page with the oldest of them, if they are the newest videos of the list: those are most likely to be
-   * ready.
+   * Restricts the list to the page with the oldest files in processing, assuming they are the newest videos of the
+   * list: the oldest are most likely to be ready.
    */
   readonly isForOldest?: boolean;
 }
@@ -41,23 +41,26 @@ interface Findings {
   reasons: number;
 }
 
-/** How many videos on no page a sweep polls by id: in addition to a list, and instead of a list that fails. */
+/**
+ * How many videos that were on no page a sweep polls by id: in addition to the list (`beside`), or instead of a list
+ * that fails.
+ */
 const mostById = { beside: 5, instead: 20 } as const;
 
-/** Videos on a page, as requested. */
+/** Number of videos requested per page. */
 const pageSize = 100;
 
 const unlimited: SweepAllowance = { pages: Infinity, singles: Infinity };
 
 /**
- * Asks for the state of all files in processing with as few requests as possible: pages of the list from its newest
- * end, then single videos by id. It works without the list when that fails.
+ * Queries the state of all files in processing with as few requests as possible: pages of the list from its newest end,
+ * then single videos by id. If the list fails, it works without the list.
  */
 export function createSweepRequests(library: Pick<VideoLibrary, 'list' | 'get'>) {
   const walk = new ListWalk();
-  /** Ids in the order in which they were last polled, so that all get their turn. */
+  /** Ids in the order in which they were last polled, so that each gets its turn. */
   const turns: string[] = [];
-  /** The last page for the oldest files showed none of them. */
+  /** Whether the last page read for the oldest files contained none of them. */
   let hasMissed = false;
   return {
     /** @param processing oldest first */
@@ -88,12 +91,12 @@ export function createSweepRequests(library: Pick<VideoLibrary, 'list' | 'get'>)
   };
 }
 
-/** Whether no other request can get an answer now. */
+/** Whether no other request can get an answer now either. */
 function isOfAll({ kind }: Failure): boolean {
   return kind === 'offline' || kind === 'suspended' || kind === 'throttled';
 }
 
-/** This many failures, with no other answer, concern the service and not single videos. */
+/** This many failures, with no other answer, mean that the service is at fault and not single videos. */
 const mostUnanswered = 2;
 
 /** @returns why the service cannot be asked, or null */
@@ -120,7 +123,7 @@ async function askById(
   return hasAnswered ? null : last;
 }
 
-/** A list may not state why a video failed. */
+/** Asks why videos failed, because a list may not contain the reason. */
 async function askReasons(
   most: number,
   library: Pick<VideoLibrary, 'get'>,
@@ -140,7 +143,7 @@ async function askReasons(
   return null;
 }
 
-/** Ids never polled, oldest first, then those polled longest ago. */
+/** Returns ids that were never polled, oldest first, followed by those whose last poll is longest ago. */
 function inTurn(ids: readonly string[], turns: string[], most: number): readonly string[] {
   const known = new Set(turns);
   const wanted = new Set(ids);

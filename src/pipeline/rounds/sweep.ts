@@ -20,44 +20,44 @@ export interface SweepWorld {
   readonly receipts: Receipts;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
-  /** The next check is useful at this time on the monotonic clock. */
+  /** Schedules the next useful check for this time on the monotonic clock. */
   ringAt(name: string, at: number): void;
   readonly logger: Logger;
   settings(): { readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number } };
   /** The requests that may be sent. */
   room(): RequestRoom;
-  /** The other needs for requests of this hour. */
+  /** The other needs for requests this hour. */
   wanted(): Promise<Wanted>;
   /**
-   * The service could not be asked. @returns the failure as it counts: `offline` when the service answers nothing else
-   * either
+   * Called when the service could not be asked. @returns the failure as it counts: `offline` if the service answers
+   * nothing else either
    */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
 }
 
-/** Files in one sweep at most; the others follow once these have ended. */
+/** Maximum number of files in one sweep; the others follow once these have finished. */
 const mostSwept = 10_000;
 
-/** The time between two sweeps after a webhook. */
+/** Minimum interval between two sweeps caused by webhooks. */
 const rungMs = 1_000;
 
-/** How often the pace is recomputed while a sweep waits, because its inputs change all the time. */
+/** Interval at which the pace is recomputed while a sweep waits, because its inputs keep changing. */
 const lookEveryMs = 1_000;
 
-/** On a short budget, a request that covers this many videos that are likely to be ready is still worth its cost. */
+/** Number of probably ready videos that make a request worth its cost even on a short budget. */
 const worthAsking = 50;
 
-/** The assumed processing time until one was measured. */
+/** Assumed processing time until one has been measured. */
 const unknownMs = 5 * 60_000;
 
 /** Why dropcast learns later than `poll.interval` that a video is ready. */
 export type PollTrouble =
   | { readonly kind: 'no list'; readonly failure: Failure }
-  /** The budget is short. `nextAt`: the time of the next poll, epoch milliseconds. */
+  /** The budget is short. `nextAt`: time of the next poll, epoch milliseconds. */
   | { readonly kind: 'budget'; readonly nextAt: number; readonly left: number; readonly limit: number };
 
 /**
- * The one sweep of all files in processing: polls, passes the answers on, and decides when to poll again.
+ * Creates the sweep over all files in processing, which polls, passes the answers on, and decides when to poll again.
  *
  * @param world.settings the current settings, which a reload may change
  */
@@ -65,13 +65,13 @@ export function createSweep(world: SweepWorld) {
   const { store, library, clock, logger, receipts, runner, settings, failed } = world;
   const requests = createSweepRequests(library);
   const bell = createDoorbell(clock);
-  // After a restart a file gets at least half of its time again, because the clock may have been set.
+  // After a restart a file gets at least half of its time again, because the clock may have been changed.
   const ages = createAges(clock, () => settings().poll.giveUpAfterMs / 2);
   let lookAt = -Infinity;
   let nextAt: number | null = null;
   let lastAt = -Infinity;
   let spent = 1;
-  /** Grows with each poll that found few ready. */
+  /** Factor that grows with each poll that found few ready videos. */
   let patience = 1;
   /** Null unless the budget delays the poll. `until`: on the monotonic clock. */
   let lateness: { readonly until: number; readonly everyMs: number } | null = null;
@@ -100,7 +100,7 @@ export function createSweep(world: SweepWorld) {
     return pollPace({ room: world.room(), wanted: await world.wanted(), intervalMs, spent, cause });
   };
 
-  /** On the monotonic clock. On a short budget, even the first poll waits. */
+  /** Returns when the next poll is due, on the monotonic clock. On a short budget, even the first poll waits. */
   const dueAt = (oldest: Facts, { everyMs, isFree }: PollPace): number => {
     if (isFree) return lastAt + everyMs;
     const oldestMs = ages.of(oldest);
@@ -123,7 +123,7 @@ export function createSweep(world: SweepWorld) {
     );
   };
 
-  /** The limits of a sweep now; null when none is due. */
+  /** Returns the limits of a sweep now; null if none is due. */
   const allowance = async (): Promise<(PollPace & SweepAllowance) | null> => {
     const [oldest] = await processing(1);
     if (oldest === undefined) {
@@ -154,7 +154,7 @@ export function createSweep(world: SweepWorld) {
     ages.keepOnly(files);
     const result = await requests.ask(files, signal, due ?? (await paceOf('rung')));
     if (signal.aborted) return;
-    // Set before the answers are passed on: if that fails, the next sweep still waits.
+    // Set before the answers are passed on, so that the next sweep waits even if that fails.
     lastAt = clock.elapsed();
     spent = result.requests - result.reasons;
     if (due?.isForOldest === true) patience = isWorth(result) ? 1 : Math.min(16, 2 * patience);
@@ -165,7 +165,7 @@ export function createSweep(world: SweepWorld) {
     await sideBySide(files, (facts) => hand(facts, result, verdict));
   };
 
-  /** Logged when it starts and when it ends, not with every sweep. */
+  /** Logs a failing list when the failure starts and when it ends, not on every sweep. */
   const noteList = (result: SweepResult): void => {
     if (result.failure !== null || (result.listFailure === null) === (listFailure === null)) return;
     listFailure = result.listFailure;
@@ -177,8 +177,8 @@ export function createSweep(world: SweepWorld) {
   };
 
   /**
-   * A 404 counts only when the service answers another request: while the service is replaced, a proxy may answer 404
-   * to everything.
+   * Draws the conclusion from the failures. A 404 counts only if the service answers another request: while the service
+   * is being replaced, a proxy may answer 404 to everything.
    */
   const judge = async ({ failure, gone }: SweepResult, signal: AbortSignal): Promise<Verdict> => {
     if (failure !== null) {
@@ -206,27 +206,30 @@ export function createSweep(world: SweepWorld) {
   };
 
   return {
-    /** Polls if it is time. */
+    /** Polls if a poll is due. */
     run: sweepIfTime,
-    /** A webhook reports changed videos: polls soon, at most once a second. */
+    /** Records that a webhook reported changed videos: polls soon, at most once a second. */
     ring,
     trouble,
-    /** When and how often it polls if the budget makes that rarer; null: it does not. */
+    /** Returns when the next poll is due and the interval after it, if the budget delays polls; null if it does not. */
     late,
-    /** The next poll on the monotonic clock; null: as of the last check there is nothing to poll. */
+    /**
+     * Returns the time of the next poll on the monotonic clock; null if, as of the last check, there is nothing to
+     * poll.
+     */
     nextAt: (): number | null => nextAt,
-    /** How long processing usually takes, in milliseconds; null until it is known. */
+    /** Returns how long processing usually takes, in milliseconds; null until it is known. */
     usualMs: (): number | null => usualMs,
   };
 }
 
-/** The conclusion from the failures of a sweep about the service, and so about its videos. */
+/** What the failures of a sweep say about the service, and therefore about its videos. */
 interface Verdict {
   readonly isAway: boolean;
   readonly areGone: boolean;
 }
 
-/** Words that end the wait, also for an upload that was found finished after a crash. */
+/** Whether a status ends the wait, even for an upload that was found to be complete after a crash. */
 function isFinal(status: string): boolean {
   return status === 'ready' || status === 'failed';
 }
@@ -242,8 +245,8 @@ function isWorth({ seen }: SweepResult): boolean {
 }
 
 /**
- * A webhook may arrive before the answer to its upload, so it also applies to files that start processing shortly after
- * it.
+ * How long a webhook also applies to files that start processing after it, because it may arrive before the answer to
+ * the upload.
  */
 const echoMs = 10_000;
 
@@ -258,18 +261,18 @@ function createDoorbell(clock: Clock) {
       isUnanswered = true;
       rungAt = clock.elapsed();
     },
-    /** Whether a webhook justifies a sweep now, if there is a file that it can concern. */
+    /** Whether a webhook justifies a sweep now, if it can concern any file. */
     isRinging: (): boolean => clock.elapsed() >= quietUntil && (isUnanswered || clock.elapsed() < rungAt + echoMs),
-    /** Whether the webhook can concern a file. @param youngestMs how long the youngest has been in processing */
+    /** Whether the webhook can concern a file. @param youngestMs how long the youngest file has been in processing */
     isAbout: (youngestMs: number): boolean => isUnanswered || clock.elapsed() - youngestMs >= answeredAt,
-    /** A sweep starts and answers all webhooks so far. */
+    /** Marks all webhooks so far as answered by a sweep that is starting. */
     answer: (): void => {
       isUnanswered = false;
       answeredAt = clock.elapsed();
     },
-    /** Until when no webhook counts, on the monotonic clock. */
+    /** Returns until when webhooks are ignored, on the monotonic clock. */
     restsUntil: (): number => quietUntil,
-    /** Allows no further sweep for a webhook for this long. */
+    /** Allows no further webhook-triggered sweep for this long. */
     rest: (ms: number): void => {
       quietUntil = clock.elapsed() + ms;
     },

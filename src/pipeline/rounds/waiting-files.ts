@@ -8,22 +8,25 @@ import { createBackoffs } from './backoffs.ts';
 import type { Backoffs } from './backoffs.ts';
 
 /**
- * Files that could not be put away and are tried again: when, and for what each waits. Kept in memory, so a restart
- * tries at once.
+ * Files that could not be put away and will be tried again, with the time and cause of each wait. Kept in memory, so
+ * everything is retried immediately after a restart.
  */
 export class WaitingFiles {
   readonly #backoffs: Backoffs;
   /** Id → cause. A cause applies to all files of its folder. */
   readonly #causes = new Map<string, string>();
-  /** By cause, so that none of 100,000 files is compared with all others. */
+  /** Groups by cause, so that with 100,000 files none has to be compared with all the others. */
   readonly #groups = new Map<string, Group>();
 
-  /** @param retry paces the tries; their number has no limit, because a disk that refuses today may work tomorrow */
+  /**
+   * @param retry sets the pace of the tries; their number is unlimited, because a disk that refuses today may work
+   *   tomorrow
+   */
   constructor(clock: Clock, retry: () => RetryPolicy, ringAt?: (at: number) => void) {
     this.#backoffs = createBackoffs(clock, () => ({ ...retry(), attempts: Infinity }), ringAt);
   }
 
-  /** Ids of files whose next try is due. */
+  /** Returns the ids of files whose next try is due. */
   due(limit: number): readonly string[] {
     return this.#causes
       .keys()
@@ -32,12 +35,12 @@ export class WaitingFiles {
       .toArray();
   }
 
-  /** Adds a file that waited before a restart. */
+  /** Adds a file that was waiting before a restart. */
   remember({ id, folder, lastFailure }: Facts): void {
     this.#add(id, causeOf(folder, lastFailure));
   }
 
-  /** @returns null if trying again cannot help; otherwise whether this is the first file that waits for this cause */
+  /** @returns null if a retry cannot help; otherwise whether this is the first file with this cause */
   wait({ id, folder }: Facts, failure: Failure): 'first' | 'further' | null {
     if (!this.#backoffs.retryAfter(id, failure)) return null;
     const cause = causeOf(folder, failure);
@@ -46,14 +49,14 @@ export class WaitingFiles {
     return isFirst ? 'first' : 'further';
   }
 
-  /** Makes its next try due at once. */
+  /** Makes the file's next try due immediately. */
   hurry(id: string): void {
     this.#backoffs.forget(id);
   }
 
   /**
-   * A scan of the folder succeeded: one file of each cause that a change of the disk or of rights ends is due at once.
-   * If it succeeds, the others with the same cause become due too.
+   * Records a successful scan of the folder. For each cause that a change to the disk or to permissions can end, one
+   * file becomes due immediately. If it succeeds, the others with the same cause become due too.
    *
    * @returns whether there is such a file
    */
@@ -68,7 +71,7 @@ export class WaitingFiles {
     return isOneDue;
   }
 
-  /** The file waits no longer. @param isBetter its cause is gone, so the others with that cause are due */
+  /** Ends the file's wait. @param isBetter whether its cause is gone, which makes the others with that cause due */
   end(id: string, isBetter: boolean): void {
     const group = this.#drop(id);
     this.#backoffs.forget(id);
@@ -99,10 +102,10 @@ export class WaitingFiles {
   }
 }
 
-/** Files that wait for the same cause. */
+/** Files waiting for the same cause. */
 interface Group {
   files: number;
-  /** Those of them that back off. */
+  /** The files of the group that are backing off. */
   readonly tried: Set<string>;
 }
 
@@ -114,5 +117,5 @@ function keyOf(folder: string, code: string): string {
   return `${folder}\0${code}`;
 }
 
-/** Trying such a file again reads none of its bytes before the cause is over. */
+/** Causes for which a retry reads none of the file's bytes until the cause is gone. */
 const endedByDisk: readonly string[] = [folderAway, 'EACCES', 'EPERM', 'EROFS', 'unreadable' satisfies ReasonCode];
