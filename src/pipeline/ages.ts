@@ -2,11 +2,11 @@ import type { Facts } from './file/facts.ts';
 import type { Clock } from './file/ports.ts';
 
 /**
- * How long files have been in a state, measured on the monotonic clock. The time in a row comes from the wall clock,
- * perhaps before a restart, and that clock may be wrong: its value counts once, when the row is first seen, bounded by
- * 0 and `mostBeforeMs`.
+ * Measures how long files have been in a state, on the monotonic clock. The time in a row comes from the wall clock,
+ * perhaps from before a restart, and may be wrong. It therefore counts only once, when the row is first seen, limited
+ * to between 0 and `mostBeforeMs`.
  *
- * @param sinceOf when the state began, according to the row
+ * @param sinceOf returns when the state began, according to the row
  */
 export function createAges(
   clock: Clock,
@@ -23,18 +23,18 @@ export function createAges(
   const of = (facts: Facts): Begun => {
     const known = begun.get(facts.id);
     const since = sinceOf(facts);
-    // A retry starts the age again.
+    // A retry restarts the age.
     if (known !== undefined && known.since === since) return known;
     const one = begin(since);
     begun.set(facts.id, one);
     return one;
   };
   return {
-    /** In milliseconds. */
+    /** Returns a file's age in milliseconds. */
     of: (facts: Facts): number => clock.elapsed() - of(facts).at,
     /**
-     * Whether the whole age was measured: false when the state began before this process, so that part of it rests on
-     * the wall clock.
+     * Whether the whole age was measured. False if the state began before this process, so that part of the age relies
+     * on the wall clock.
      */
     isMeasured: (facts: Facts): boolean => of(facts).isMeasured,
     forget: (id: string): void => void begun.delete(id),
@@ -55,10 +55,10 @@ interface Begun {
 }
 
 /**
- * Pure: bounds a time from the ledger by what is possible. The wall clock may have been wrong when the time was
- * written, or may be wrong now. A past event lies in the past, and a deadline lies no further ahead than its wait. The
- * result moves with `now`: measure from it on the monotonic clock, otherwise the wait never ends. Decision record 0023
- * lists every stored time.
+ * Limits a time from the ledger to what is possible. The wall clock may have been wrong when the time was written, or
+ * may be wrong now. A past event cannot lie in the future, and a deadline cannot be further ahead than its wait. The
+ * result moves with `now`, so measure from it on the monotonic clock; otherwise the wait never ends. Decision record
+ * 0023 lists every stored time. Pure.
  *
  * @param at epoch milliseconds, as stored
  * @param now epoch milliseconds

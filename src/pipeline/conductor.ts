@@ -35,15 +35,18 @@ type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'ringAt' | 'fil
 export interface ConductorWorld extends Omit<RoundsWorld, Own> {
   readonly store: RoundsWorld['store'] & QueueStore & PauseStore & RecordedStore;
   readonly budget: Budget;
-  /** When the timetable lets uploads start again (epoch milliseconds); null: they may start now. */
+  /** When the timetable allows uploads again (epoch milliseconds); null if they may start now. */
   uploadsStartAt(): number | null;
-  /** Whether nothing in a folder may be touched, because another dropcast has it or its file system does not answer. */
+  /**
+   * Whether nothing in a folder may be touched, because another dropcast instance has it or its file system does not
+   * respond.
+   */
   isOffLimits(folder: string): boolean;
   /** Whether this host may take new work; false while the operator drains it. */
   mayTake(): boolean;
-  /** Whether this host does the work that only one host may do. */
+  /** Whether this host does the work that only one host of a fleet may do. */
   readonly turn: Turn;
-  /** Null: no other host shares these rows. */
+  /** Null if no other host shares these rows. */
   readonly elsewhere: Elsewhere | null;
   /** A new token for a create request, never used before. */
   newToken(): string;
@@ -52,11 +55,11 @@ export interface ConductorWorld extends Omit<RoundsWorld, Own> {
 export type Conductor = ReturnType<typeof createConductor>;
 
 /**
- * Moves every file on, in one loop: it releases files whose wait has ended, fills the lanes and starts the rounds.
- * While the service is away it only probes.
+ * Moves every file forward, in one loop that releases files whose wait has ended, fills the lanes and starts the
+ * rounds. While the service is unreachable, the loop only probes.
  *
- * @param world the ports; `rows` is the one writer that intake and conductor share
- * @param initial settings until `change`
+ * @param world the ports; `rows` is the single writer that intake and conductor share
+ * @param initial settings in force until `change`
  */
 export function createConductor(world: ConductorWorld, initial: ConductorSettings) {
   const { clock, logger } = world;
@@ -67,7 +70,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   let isRecalled = false;
   const tick = async (): Promise<void> => {
     await pauses.keep();
-    // In a fleet, the other hosts do the work.
+    // In a fleet, the other hosts do the work of a drained host.
     if (!world.mayTake()) return;
     const turn = world.turn.signal();
     await retries.run(turn !== null);
@@ -86,7 +89,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     if (turn !== null) rounds.startRemote(withTurn(turn));
   };
 
-  /** One signal for each turn, because the loop ticks often. */
+  /** Combined signal, created once per turn because the loop ticks often. */
   let ofTurn: { readonly turn: AbortSignal; readonly both: AbortSignal } | null = null;
   const withTurn = (turn: AbortSignal): AbortSignal => {
     if (ofTurn?.turn !== turn) ofTurn = { turn, both: AbortSignal.any([signal, turn]) };
@@ -99,13 +102,13 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     release();
   };
 
-  /** Files that waited for a host skip their own backoff once the host is back. */
+  /** Releases the files that waited for a host once it is back, so that they skip their own backoff. */
   const release = (): void => {
     retries.serviceBack();
     loop.wake();
   };
 
-  /** Background work failed. Everything waits if the machine is at its limits. */
+  /** Handles failed background work. Everything waits if the machine is out of a resource. */
   const broke = (work: string, error: unknown): void => {
     const failure = failureOfMachine(error);
     if (isTakenOver(error)) logger.warn('Another worker has the file now', { work, err: error });
@@ -113,7 +116,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     else breaker.failed(failure);
   };
 
-  /** Called when a step ended or an event brought a failure; null for a success. */
+  /** Called after a step or after an event that brought a failure; null means success. */
   const ended = (facts: Facts, failure: Failure | null): void => {
     if (facts.uploadedAt !== null && facts.end !== null) rounds.fell(facts.id);
     if (facts.notBefore !== null) retries.waits(facts.notBefore);
@@ -155,7 +158,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       onEnd: (id, wasOurs) => {
         uploads.ended(id);
         uploadHosts.ended(id);
-        // Retrying at once would keep a processor busy until the other worker is done.
+        // Retrying immediately would busy-loop until the other worker is done.
         if (wasOurs) loop.wake();
       },
     },
@@ -176,7 +179,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     runner: {
       apply: async (id, event) => {
         const applied = await runner.apply(id, event);
-        // A ready file can be published, a published one put away.
+        // A file that became ready can be published, and a published one put away.
         if (applied === 'applied') loop.wake();
         return applied;
       },
@@ -189,7 +192,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     ringAt: (name, at) => loop.ringAt(name, at),
   });
 
-  /** One query for all states, so a file that moves from one state to another is not missed in between. */
+  /** Counts with one query for all states, so that a file that changes state in the meantime is not missed. */
   const countUnfinished = async (): Promise<number> => {
     if (pauses.all() !== null) return world.store.count(['processing', 'awaiting publish']);
     const paused = pauses.list().flatMap(({ folder }) => folder ?? []);
@@ -198,7 +201,10 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
 
   return {
     start: () => loop.start(),
-    /** Refuses new work, lets what runs finish until the signal fires, then cuts it. Ends with all facts written. */
+    /**
+     * Refuses new work, lets running work finish until the signal fires, and then aborts it. All facts have been
+     * written by the end.
+     */
     stop: async (hurry: AbortSignal): Promise<void> => {
       lanes.close();
       stopping.abort();
@@ -212,25 +218,25 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       lanes.change(changed);
       loop.wake();
     },
-    /** Something changed: the loop looks now instead of at the next tick. */
+    /** Makes the loop check for work now instead of at the next tick, because something changed. */
     wake: () => loop.wake(),
-    /** A file was taken in or moved on, so the ledger can be written again. */
+    /** Records that a file was accepted or changed state, which shows that the ledger is writable again. */
     tookIn: (): void => {
       breaker.wrote();
       loop.wake();
     },
-    /** Gives an event to a file that no step works on. */
+    /** Applies an event to a file that no step is working on. */
     apply: async (id: string, event: FileEvent): Promise<Applied> => {
       const applied = await runner.apply(id, event);
-      // An emptied folder brings thousands of events that change nothing.
+      // Emptying a folder causes thousands of events that change nothing.
       if (applied !== 'applied') return applied;
       if (event.type === 'FILE_CHANGED') rounds.fell(id);
       loop.wake();
       return applied;
     },
     /**
-     * Gives an event to a file, and cuts the step that works on it: see `Runner.interrupt`. @throws what the ledger
-     * throws
+     * Applies an event to a file and aborts the step that is working on it; see `Runner.interrupt`.
+     * @throws whatever the ledger throws
      */
     interrupt: async (id: string, event: FileEvent, isTooLate?: AbortSignal): Promise<Applied> => {
       const applied = await runner.interrupt(id, event, isTooLate);
@@ -239,15 +245,15 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     },
     /** The operator's pauses. */
     pauses,
-    /** Which channels and feeds the service has. */
+    /** The channels and feeds that the service has. */
     names,
     /** Publishes a feed now, at the operator's request; see `Publish.now`. */
     publishNow: async (feed: string) => {
-      // The feed may have been created a moment ago.
+      // The feed may have been created just now.
       if (names.unknown().some(({ kind, name }) => kind === 'feed' && name === feed)) await names.look(signal);
       return rounds.publishNow(feed);
     },
-    /** Asks the service at once whether the reason of a pause is gone. */
+    /** Checks immediately whether the cause of a pause is gone. */
     probeNow: (): void => {
       breaker.probeNow();
       uploadHosts.tryNow();
@@ -257,72 +263,75 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
      * Asks whether the service still has the video of a file that is done. If not, the file is held, as if this had
      * been found during processing.
      *
-     * @returns `there`, `applied` when the file is held now, another word when its row could not be written, or why the
-     *   service cannot say
+     * @returns `there`; `applied` if the file is now held; another word if its row could not be written; or why the
+     *   service cannot answer
      */
     checkVideo: async ({ id, videoId }: Facts): Promise<Applied | 'there' | Failure> => {
       const status = await service.host.status(videoId ?? '', signal);
       if (status.ok) return 'there';
       return status.failure.kind === 'gone' ? runner.apply(id, { type: 'REMOTE_GONE' }) : status.failure;
     },
-    /** Tries again to delete or move a local file that waits or was kept. Null: another worker holds its row. */
+    /** Retries deleting or moving a local file that is waiting or was kept. Null: another worker holds its row. */
     putAwayAgain: async (id: string): Promise<boolean | null> => {
       const isTried = await rounds.putAwayAgain(id);
       loop.wake();
       return isTried;
     },
-    /** A webhook says that videos have changed: polls the service soon, at most once a second. */
+    /** Handles a webhook that reports changed videos: polls the service soon, at most once a second. */
     ring: (): void => {
       rounds.sweep.ring();
       loop.wake();
     },
-    /** A watched folder can be trusted again, so its waiting files continue. */
+    /** Records that a watched folder can be trusted again, so that its waiting files continue. */
     folderBack: (folder: string): void => {
       retries.folderBack(folder);
       loop.wake();
     },
-    /** A scan of a watched folder succeeded: one of the files that wait there for deletion or a move is tried again. */
+    /**
+     * Records a successful scan of a watched folder. One of the files waiting there for deletion or a move is tried
+     * again.
+     */
     folderSeen: rounds.folderSeen,
     broke,
     /**
-     * When the loop last made progress, on the monotonic clock: at the end of each tick, at least every three seconds,
-     * and with every row that a long tick has moved. It stops only when a tick hangs, or fails each time because of a
-     * bug.
+     * Returns when the loop last made progress, on the monotonic clock. Progress counts at the end of each tick, at
+     * least every three seconds, and with every row that a long tick has moved. It stops only if a tick hangs or,
+     * because of a bug, fails every time.
      */
     progressedAt: () => loop.progressedAt(),
-    /** Why everything waits, or all uploads to one host; null when nothing does. */
+    /** Returns why everything, or every upload to one host, is waiting; null if nothing is. */
     pause: () => breaker.pause() ?? uploadHosts.pause(),
-    /** Why a queued file cannot start at present; null when others are only ahead of it. */
+    /** Returns why a queued file cannot start at present; null if it only has to wait its turn. */
     noSlot: (facts: Facts): NoSlot | null => {
       const state = stateOf(facts);
       return state === 'queued' || state === 'awaiting upload' ? lanes.whyNot(state, queuedOf(facts)) : null;
     },
-    /** Why dropcast learns late that a video is ready, or null. */
+    /** Returns why dropcast learns late that a video is ready, or null. */
     pollTrouble: rounds.sweep.trouble,
-    /** When the service is polled next (epoch milliseconds); null: no video is being processed. */
+    /** Returns when the service is polled next (epoch milliseconds); null if no video is being processed. */
     nextPollAt: (): number | null => {
       const at = rounds.sweep.nextAt();
       return at === null ? null : at - clock.elapsed() + clock.now();
     },
-    /** Progress of the comparison of existing files with the service's videos; null when none is compared. */
+    /** Progress of comparing existing files with the service's videos; null if there is no comparison. */
     comparison: rounds.comparison,
-    /** Feeds that wait to be published, and why. */
+    /** Feeds that are waiting to be published, with the reason. */
     feedsWaiting: rounds.feedsWaiting,
     /**
-     * Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or
-     * null.
+     * Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer;
+     * null if records can be created.
      */
     createsWaitUntil: unconfirmed.waitUntil,
     uploads: uploads.list,
-    /** Bytes that left in uploads, also in those that broke off, since the start. */
+    /** Total bytes sent since the start, including those of aborted uploads. */
     sentBytes: uploads.sentBytes,
-    /** The measured speed; a member is null while it is not known. */
+    /** The measured speed. A member is null while it is unknown. */
     pace: () => ({
       bytesPerSecond: uploads.bytesPerSecond(),
       processingMs: rounds.sweep.usualMs(),
       latePoll: rounds.sweep.late(),
     }),
-    /** True when no file has work left. */
+    /** Whether no file has any work left. */
     isIdle: async (): Promise<boolean> => {
       const { store } = world;
       if (lanes.size() > 0 || !rounds.isPutAwayUpToDate() || (await countUnfinished()) > 0) return false;

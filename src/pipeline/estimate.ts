@@ -3,38 +3,44 @@ import type { Line, QueuePosition } from './file/queue.ts';
 import { begun, sendingMs } from './sending-time.ts';
 import type { Speed } from './sending-time.ts';
 
-/** The remaining work, as counts: of all waiting files, or of one file and those before it. */
+/** The remaining work as counts, for all waiting files or for one file and those before it. */
 export interface Backlog {
-  /** Files without a record: each costs one create request. */
+  /** Files without a record; each costs one create request. */
   readonly toCreate: number;
-  /** Files with bytes still to send, including those without a record, and how many bytes. An import sends none. */
+  /**
+   * Files with bytes still to send, including those without a record, and the number of bytes. Imports are not counted,
+   * because they send none.
+   */
   readonly toSend: number;
   readonly bytesToSend: number;
   /** Files that the service is processing. */
   readonly processing: number;
-  /** Ready files that wait for their feeds. */
+  /** Ready files that are waiting for their feeds. */
   readonly toPublish: number;
-  /** The number of feeds that these files go to. */
+  /** Number of feeds that the files go to. */
   readonly feeds: number;
 }
 
 /** The measured and configured speed. Times are milliseconds from now. */
 export interface Pace extends Speed {
-  /** Uploads at the same time. */
+  /** Number of simultaneous uploads. */
   readonly slots: number;
   readonly room: RequestRoom;
-  /** How long the service usually takes to process a video; null: not known. */
+  /** Usual processing time of a video on the service; null if not known. */
   readonly processingMs: number | null;
   /** The interval between two polls. */
   readonly pollMs: number;
-  /** When the budget makes polls rarer: the time of the next one, and the interval after it. Null: it does not. */
+  /** If the budget delays polls: when the next one is due, and the interval after it. Null if it does not. */
   readonly latePoll: LatePoll | null;
-  /** How long no further file must become ready before a feed is published, and the longest wait of the first one. */
+  /**
+   * `quietMs`: how long no further file must become ready before a feed is published. `atMostMs`: how long the first
+   * ready file may wait.
+   */
   readonly quietMs: number;
   readonly atMostMs: number;
 }
 
-/** Polls that the budget delays. */
+/** Polls that are delayed by the request budget. */
 export interface LatePoll {
   readonly inMs: number;
   readonly everyMs: number;
@@ -46,13 +52,13 @@ export interface RequestRoom {
   readonly limit: number;
   /** Requests that may be sent before any request of the last hour expires. */
   readonly left: number;
-  /** How long the service asked us to send nothing; 0: no wait. */
+  /** How long the service has asked dropcast to send nothing; 0 for no wait. */
   readonly closedMs: number;
   /** When requests of the last hour expire, earliest first. */
   readonly frees: readonly (readonly [inMs: number, requests: number])[];
 }
 
-/** The narrowest limit of the backlog. */
+/** What limits the backlog most. */
 export type Limit =
   | 'upload bandwidth'
   | 'upload slots'
@@ -67,15 +73,15 @@ export interface Estimate {
   readonly limitedBy: Limit;
   /** Milliseconds until everything is done; null when unknown. */
   readonly doneInMs: number | null;
-  /** The number of requests needed. */
+  /** Number of requests needed. */
   readonly requests: number;
 }
 
 /**
- * Pure: what limits the files, and when they will be done. The stages run in parallel, so the total is the slower one
- * of sending and creating for all files, plus the remaining stages of the last one.
+ * Estimates what limits the files and when they will be done. The stages run in parallel, so the total is the slower of
+ * sending and creating for all files, plus the remaining stages of the last file. Pure.
  *
- * @param isPaused everything waits, for an unknown time
+ * @param isPaused whether everything is waiting for an unknown time
  */
 export function estimate(backlog: Backlog, pace: Pace, isPaused = false): Estimate {
   if (isEmpty(backlog)) return { limitedBy: 'nothing', doneInMs: 0, requests: 0 };
@@ -93,7 +99,7 @@ function isEmpty({ toCreate, toSend, processing, toPublish }: Backlog): boolean 
   return toCreate + toSend + processing + toPublish === 0;
 }
 
-/** Milliseconds until dropcast knows that the last video is ready, after its bytes are sent. */
+/** Returns milliseconds until dropcast knows that the last video is ready, after its bytes have been sent. */
 function readyInMs(sentInMs: number, backlog: Backlog, { processingMs, pollMs, latePoll }: Pace): number {
   if (!hasToBeProcessed(backlog)) return sentInMs;
   const endsInMs = sentInMs + (processingMs ?? 0);
@@ -106,7 +112,9 @@ function quietMsOf({ feeds }: Backlog, { quietMs }: Pace): number {
   return feeds > 0 ? quietMs : 0;
 }
 
-/** The requests for records, publishes and the polls in between, which take only what the others leave. */
+/**
+ * Returns the requests needed for records, publishes and the polls in between. Polls use only what the others leave.
+ */
 function requestsOf(backlog: Backlog, pace: Pace, durationMs: number): number {
   const { toCreate, feeds } = backlog;
   const publishes = feeds * Math.max(1, Math.ceil(durationMs / Math.max(1, pace.atMostMs)));
@@ -118,17 +126,17 @@ function requestsOf(backlog: Backlog, pace: Pace, durationMs: number): number {
   return needed + Math.min(wanted, Math.max(kept, Math.floor((pace.room.left - needed) / 2)));
 }
 
-/** The share that polls add to the other requests of a large batch. */
+/** Polls as a fraction of the other requests of a large batch. */
 const pollShare = 0.015;
 
 function hasToBeProcessed({ toCreate, toSend, processing }: Backlog): boolean {
   return toCreate + toSend + processing > 0;
 }
 
-/** A request counts for an hour, by counters of a minute. */
+/** How long a request counts: an hour, plus a minute because counters cover a minute each. */
 const windowMs = 61 * 60_000;
 
-/** How long until the last of these requests may be sent. A request sent now makes room an hour later. */
+/** Returns milliseconds until the last of these requests may be sent. A request sent now makes room an hour later. */
 export function untilRoomMs(requests: number, { left, closedMs, frees, limit }: RequestRoom): number {
   if (requests === 0) return 0;
   const room: (readonly [number, number])[] = [[0, left], ...frees];
@@ -161,15 +169,20 @@ function limitOf(
   return isSent ? 'nothing' : uploadLimit(backlog, pace);
 }
 
-/** When uploads already use the configured bandwidth, or no file waits for a slot, only a faster line helps. */
+/**
+ * Returns which limit holds back uploads. If they already use the configured bandwidth, or no file is waiting for a
+ * slot, only a faster connection helps.
+ */
 function uploadLimit({ toSend }: Backlog, { bytesPerSecond, bandwidth, slots }: Pace): Limit {
   const isFull = bandwidth !== null && (bytesPerSecond ?? bandwidth) >= 0.85 * bandwidth;
   if (!isFull && toSend > slots) return 'upload slots';
-  // Files that wait for their next try, or have just started, are held up by no limit.
+  // Files that are waiting for their next try, or have just started, are not held up by any limit.
   return isFull || bytesPerSecond !== null ? 'upload bandwidth' : 'nothing';
 }
 
-/** Pure: milliseconds until the bytes of one upload are sent, at its share of the total speed. Null: not known. */
+/**
+ * Returns milliseconds until the bytes of one upload are sent, at its share of the total speed. Null: not known. Pure.
+ */
 export function uploadedInMs(bytesLeft: number, bytesPerSecond: number | null, pace: Pace): number | null {
   if (bytesLeft === 0) return 0;
   if (bytesPerSecond === null) return null;
@@ -177,17 +190,17 @@ export function uploadedInMs(bytesLeft: number, bytesPerSecond: number | null, p
   return sendingMs(bytesLeft * (all / bytesPerSecond), begun({ ...pace, bytesPerSecond: all }));
 }
 
-/** The work that starts before a file. */
+/** Work that starts before a given file. */
 interface Ahead {
-  /** Records that are created before its upload starts, including its own. */
+  /** Records created before the file's upload starts, including its own. */
   readonly creates: number;
   readonly files: number;
   readonly bytes: number;
 }
 
 /**
- * Pure: roughly the work that starts before a file: everything more urgent, and as much of each other line of its
- * priority as of its own.
+ * Estimates the work that starts before a file: everything more urgent, and for each other line of its priority as much
+ * as for its own. Pure.
  */
 export function filesAhead(place: QueuePosition, lines: readonly Line[]): Ahead {
   const ahead: Record<keyof Ahead, number> = { creates: place.state === 'queued' ? 1 : 0, files: 0, bytes: 0 };
@@ -208,7 +221,7 @@ function startsBefore({ state, priority, folder, isBig, before }: QueuePosition,
 }
 
 /**
- * Pure: milliseconds until a waiting file gets a slot; null: not known.
+ * Returns milliseconds until a waiting file gets a slot; null if not known. Pure.
  *
  * @param uploads remaining bytes of each upload in progress
  */

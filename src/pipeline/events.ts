@@ -1,10 +1,12 @@
 import type { Facts } from './file/facts.ts';
 import type { Failure } from './file/failure.ts';
 
-/** Destinations on the service that a rule names. */
+/** Kinds of destination on the service that a rule can name. */
 export type NameKind = 'channel' | 'feed';
 
-/** Why everything waits, or all uploads to one host, and when dropcast tries again. Times are epoch milliseconds. */
+/**
+ * Why everything, or every upload to one host, is waiting, and when dropcast tries again. Times are epoch milliseconds.
+ */
 export interface Pause {
   readonly kind: 'offline' | 'suspended';
   readonly holds: 'everything' | 'uploads';
@@ -17,31 +19,31 @@ export interface Pause {
 
 /** A pause set by the operator. Times are epoch milliseconds. */
 export interface OperatorPause {
-  /** Absolute path of the watched folder; null: everything. */
+  /** Absolute path of the watched folder; null for everything. */
   readonly folder: string | null;
   readonly since: number;
-  /** When it expires, on the wall clock; null: the operator ends it. */
+  /** When the pause expires, on the wall clock; null if the operator ends it. */
   readonly until: number | null;
-  /** Who set it. */
+  /** Who set the pause. */
   readonly by: string;
 }
 
 /**
- * What happened to which file, feed or folder, or to the service. An event is emitted once, after it is durable, in the
- * order in which things happened. Log, failure log, page and counters listen; nothing in the pipeline depends on the
- * listeners.
+ * Something that happened to a file, a feed, a folder or the service. Each event is emitted once, after it is durable,
+ * in the order in which things happened. Log, failure log, web page and counters listen; nothing in the pipeline
+ * depends on the listeners.
  */
 export type DropcastEvent =
   /** The watcher found a complete file, and the intake has classified it. */
   | {
       readonly type: 'arrival';
-      /** Absolute. */
+      /** Absolute path. */
       readonly path: string;
-      /** Bytes. */
+      /** Size in bytes. */
       readonly size: number;
-      /** The classification by the intake: `new`, `changed`, `renamed` … */
+      /** The intake's classification: `new`, `changed`, `renamed` … */
       readonly as: string;
-      /** Why it is held, or null. */
+      /** Why the file is held, or null. */
       readonly heldBecause: string | null;
     }
   /** A row was written. `before` is null for a new file. */
@@ -49,53 +51,53 @@ export type DropcastEvent =
       readonly type: 'file';
       readonly before: Facts | null;
       readonly facts: Facts;
-      /** The line of its history, if there is one. */
+      /** The line added to the file's history, if any. */
       readonly note: string | null;
     }
   /**
-   * Other hosts of the fleet wrote the row of a file. They emit the events of that change; here it only updates what is
-   * displayed.
+   * Other hosts of the fleet wrote the row of a file. They emit the events for the change; on this host it only updates
+   * what is displayed.
    */
   | {
       readonly type: 'elsewhere';
       readonly facts: Facts;
-      /** The state before; null: the row is new. */
+      /** The previous state; null if the row is new. */
       readonly from: string | null;
-      /** The lines of its history since then, oldest first. */
+      /** The lines of the file's history since then, oldest first. */
       readonly passed: readonly { readonly at: number; readonly state: string }[];
     }
-  /** A step of a file failed. `next` says in words what happens next. */
+  /** A step of a file failed. `next` describes what happens next. */
   | {
       readonly type: 'failure';
       readonly facts: Facts;
       readonly failure: Failure;
       readonly next: string;
-      /** The previous try failed for the same reason. */
+      /** Whether the previous try failed for the same reason. */
       readonly isRepeated: boolean;
     }
-  /** The operator's wish for a file cannot be carried out. `why` is a sentence without its full stop. */
+  /** The operator's request for a file cannot be carried out. `why` is a sentence without its full stop. */
   | {
       readonly type: 'refusal';
       readonly facts: Facts;
       readonly why: string;
     }
-  /** A feed was published with some files, or was not. */
+  /** Publishing a feed with some files succeeded or failed. */
   | { readonly type: 'feed'; readonly feed: string; readonly files: number; readonly failure: Failure | null }
   /**
-   * A request to the service or an upload has ended; `status` is null when no answer came. Counted only, and never
+   * A request to the service, or an upload, has ended; `status` is null if no answer arrived. Only counted, never
    * logged.
    */
   | {
       readonly type: 'request';
-      /** In words from a fixed list: `create video`, `upload file`. */
+      /** One of a fixed list of descriptions: `create video`, `upload file`. */
       readonly operation: string;
       readonly status: number | null;
       readonly ms: number;
     }
-  /** Everything waits, because the service is away or refuses the key or account. */
+  /** Everything is waiting, because the service is unreachable or refuses the key or account. */
   | { readonly type: 'paused'; readonly pause: Pause }
   | { readonly type: 'resumed'; readonly pause: Pause }
-  /** The service does not have this channel or feed, so its files wait; or the service has it again. */
+  /** The service does not have this channel or feed, so its files wait; or it has the channel or feed again. */
   | { readonly type: 'name'; readonly kind: NameKind; readonly name: string; readonly isKnown: boolean }
   /** The operator paused a folder or everything, or the pause ended. `by` is null when it expired. */
   | {
@@ -106,34 +108,34 @@ export type DropcastEvent =
     }
   | {
       readonly type: 'folder';
-      /** Absolute. */
+      /** Absolute path. */
       readonly folder: string;
       readonly state: 'watching' | 'scanning' | 'frozen';
       readonly why: string | null;
     };
 
-/** Receives events. Returns at once and never throws: each listener handles its own errors. */
+/** Receives events. Returns immediately and never throws, because each listener handles its own errors. */
 export interface Events {
   emit(event: DropcastEvent): void;
 }
 
-/** A row of the ledger for an event that concerns no file; files have their history. */
+/** A ledger row for an event that does not concern a file. Files have their own history. */
 export interface EventRow {
-  /** Where it happened. */
+  /** The host where the event happened. */
   readonly host: string;
   /** Epoch milliseconds. */
   readonly at: number;
-  /** Written as JSON. */
+  /** The event, stored as JSON. */
   readonly line: unknown;
 }
 
 export interface KeptEvents extends Events {
   /**
-   * The row of an event that reports a write. The store writes both in one transaction, and the event is emitted after
-   * that, so a crash can neither lose an event nor invent one. All other events that concern no file are written after
-   * they are emitted.
+   * Returns the row for an event that reports a write. The store writes both in one transaction and the event is
+   * emitted afterwards, so a crash can neither lose an event nor invent one. All other events that do not concern a
+   * file are written after they are emitted.
    *
-   * @returns null when the event is not recorded
+   * @returns null if the event is not recorded
    */
   rowOf(event: DropcastEvent): EventRow | null;
 }

@@ -1,28 +1,28 @@
 /**
  * The state of one day's expectation:
  *
- * - `expected`: the files are not there yet, and there is time.
- * - `arrived`: all files are in the folder, in time.
- * - `live`: all are live, in time.
- * - `missing`: the time is over, and not all are in the folder.
- * - `late`: the time is over, all are in the folder, and not all are live as required.
+ * - `expected`: the files are not there yet, and there is time left.
+ * - `arrived`: all files arrived in the folder on time.
+ * - `live`: all files went live on time.
+ * - `missing`: the deadline has passed, and not all files are in the folder.
+ * - `late`: the deadline has passed and all files are in the folder, but not all are live as required.
  * - `recovered`: late, but now as required.
  */
 export type ExpectationState = 'expected' | 'arrived' | 'live' | 'missing' | 'late' | 'recovered';
 
 /** An expectation of a folder, for status, page and programs. Times are epoch milliseconds. */
 export interface ExpectationView {
-  /** Stable as long as the expectation does not change. */
+  /** Stable while the expectation does not change. */
   readonly key: string;
   /** Absolute path of the folder. */
   readonly folder: string;
   readonly match: string;
-  /** `2026-11-22`, in the time zone of the expectation. */
+  /** For example `2026-11-22`, in the time zone of the expectation. */
   readonly day: string;
   readonly from: number;
   /** The deadline, without grace. */
   readonly by: number;
-  /** How many files. */
+  /** Expected number of files. */
   readonly count: number;
   readonly arrived: number;
   readonly live: number;
@@ -31,7 +31,8 @@ export interface ExpectationView {
 }
 
 /**
- * The key of an expectation is a JSON array that begins with its folder: `["/srv/in","*.mp4",…]`.
+ * Renames the folder in the key of an expectation. The key is a JSON array that begins with the folder:
+ * `["/srv/in","*.mp4",…]`.
  *
  * @returns the key with the folder renamed; any other text unchanged
  */

@@ -9,7 +9,7 @@ import type { UploadHosts } from './upload-hosts.ts';
 
 /**
  * The hosted service, with a verdict on every failure of a step or a round: does it concern this request, or is a host
- * away? Only the first counts against a file (docs/decisions/0022).
+ * unreachable? Only failures of the request count against a file (docs/decisions/0022).
  */
 export function judgedService(
   { host, library }: { readonly host: VideoHost; readonly library: VideoLibrary },
@@ -17,12 +17,12 @@ export function judgedService(
     readonly breaker: Pick<Breaker, 'judge'>;
     readonly uploadHosts: Pick<UploadHosts, 'judge' | 'believe' | 'isBelieved'>;
     readonly names: Pick<ServiceNames, 'refused' | 'whyNot' | 'worked'>;
-    /** Fires when the daemon has to stop; then no verdict is waited for. */
+    /** Fires when the daemon has to stop. Verdicts are then no longer awaited. */
     readonly stopping: AbortSignal;
   },
 ): { readonly host: VideoHost; readonly library: VideoLibrary } {
   const { breaker, uploadHosts, names, stopping } = verdicts;
-  /** A missing channel or feed is not the file's fault. */
+  /** Explains a refusal by a missing channel or feed, which is not the file's fault. */
   const whyRefused = async (failure: Failure, kind: NameKind, name: string): Promise<Refusal | null> => {
     const unknown = await names.refused(failure, { kind, name }, stopping);
     return unknown && { ok: false, failure: unknown };
@@ -32,7 +32,10 @@ export function judgedService(
     if (answer.ok || signal.aborted) return answer;
     return { ok: false, failure: await breaker.judge(answer.failure, AbortSignal.any([signal, stopping])) };
   };
-  /** Called after a web page answered a whole file, because some hosts report success that way. */
+  /**
+   * Asks whether a file has arrived after its upload was answered with a web page, because some hosts report success
+   * that way.
+   */
   const hasArrived = async (facts: Facts, signal: AbortSignal): Promise<boolean> => {
     if (uploadHosts.isBelieved(facts)) return true;
     const status = await host.status(facts.videoId ?? '', signal);
@@ -65,7 +68,7 @@ export function judgedService(
       amend: (videoId, amendment, signal) => judged(host.amend(videoId, amendment, signal), signal),
     },
     library: {
-      // The sweep and the probe detect on their own whether the service is away.
+      // The sweep and the probe detect for themselves whether the service is unreachable.
       list: (page, signal) => library.list(page, signal),
       get: (videoId, signal) => library.get(videoId, signal),
       probe: (signal) => library.probe(signal),

@@ -4,29 +4,30 @@ import { createWakeUp } from './wake-up.ts';
 import type { WakeUp } from './wake-up.ts';
 
 /**
- * The longest sleep of the loop. Known work rings earlier; this is a safety net for the unforeseen, such as a clock
- * change.
+ * Longest sleep of the loop. Known work rings earlier; this limit is a safety net for surprises such as a clock change.
  */
 const tickMs = 1_000;
 
 /**
- * The longest sleep on a database that many hosts query, after some time without events. Other hosts usually notify
- * this one.
+ * Longest sleep after some time without events, on a database that many hosts query. Other hosts usually notify this
+ * one.
  */
 const quietTickMs = 3_000;
 const quietAfterMs = 10_000;
 
 export interface LoopWorld {
   readonly clock: Clock;
-  /** Other hosts query the same database. */
+  /** Whether other hosts query the same database. */
   readonly isShared: boolean;
   /** Checks everything once. */
   tick(): Promise<void>;
-  /** A tick failed. */
+  /** Receives the error of a failed tick. */
   broke(error: unknown): void;
 }
 
-/** Ticks whenever something changed, and at least once a second, or every three seconds on a quiet shared database. */
+/**
+ * Ticks whenever something has changed, and at least once a second, or every three seconds on a quiet shared database.
+ */
 export class Loop implements Pick<WakeUp, 'ringAt'> {
   readonly #world: LoopWorld;
   readonly #wakeUp: WakeUp;
@@ -62,7 +63,7 @@ export class Loop implements Pick<WakeUp, 'ringAt'> {
     this.#wakeUp.ringAt(name, at);
   }
 
-  /** Records progress, also in the middle of a tick. */
+  /** Records progress, including in the middle of a tick. */
   progressed(): void {
     this.#progressedAt = this.#world.clock.elapsed();
   }
@@ -83,7 +84,7 @@ export class Loop implements Pick<WakeUp, 'ringAt'> {
         this.progressed();
       } catch (error) {
         this.#world.broke(error);
-        // A restart does not help against a full disk, so the loop waits.
+        // A restart does not help against a full disk, so waiting counts as progress.
         if (failureOfMachine(error) !== null) this.progressed();
       }
       await this.#wakeUp.wait(this.#longestMs());

@@ -5,30 +5,35 @@ import { believed } from './ages.ts';
 export interface OperatorPausesWorld {
   readonly store: PauseStore;
   readonly clock: Clock;
-  /** Null: no other host sets pauses. */
+  /** Null if no other host sets pauses. */
   readonly elsewhere: Pick<Elsewhere, 'isHeld'> | null;
   readonly events: KeptEvents;
-  /** Files that had to wait may start. */
+  /** Called when files held by a pause may start. */
   readonly ended: () => void;
 }
 
-/** How long a pause set on another host may take to apply here. */
+/** How long a pause set on another host may take to apply on this one. */
 const lookAgainMs = 2_000;
 
-/** The wall clock and the monotonic clock drift apart. A smaller difference does not mean that the clock was set. */
+/**
+ * Normal drift between the wall clock and the monotonic clock. Only a larger difference means that the clock was set.
+ */
 const driftMs = 1_000;
 
 export type OperatorPauses = ReturnType<typeof createOperatorPauses>;
 
-/** The operator's pauses: steps in progress finish, and nothing new starts in the folder, or anywhere. */
+/**
+ * Keeps the operator's pauses. During a pause, steps in progress finish, and nothing new starts in the folder, or
+ * anywhere.
+ */
 export function createOperatorPauses({ store, clock, elsewhere, events, ended }: OperatorPausesWorld) {
   let pauses: readonly OperatorPause[] | null = null;
   let last: Promise<unknown> = Promise.resolve();
   let lookAt = -Infinity;
-  /** The latest end of each pause on the monotonic clock, so that a pause never lasts longer than it was set for. */
+  /** Latest end of each pause on the monotonic clock, so that no pause lasts longer than it was set for. */
   let latest: ReadonlyMap<string, number> = new Map();
 
-  /** Reads the pauses. A change made on another host was reported there. */
+  /** Reads the pauses. A change made on another host was already reported there. */
   const read = async (): Promise<readonly OperatorPause[]> => {
     const before = pauses ?? [];
     const now = await store.pauses();
@@ -71,19 +76,22 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
     });
 
   return {
-    /** The pauses in force, oldest first. */
+    /** Returns the pauses in force, oldest first. */
     list: shown,
-    /** The pause of this folder, or of everything, that keeps its files from starting; null: none. */
+    /**
+     * Returns the pause, of this folder or of everything, that keeps the folder's files from starting; null if there is
+     * none.
+     */
     holds: (folder: string): OperatorPause | null =>
       shown().find((pause) => pause.folder === null || pause.folder === folder) ?? null,
-    /** The pause of everything; null: none. */
+    /** Returns the pause of everything; null if there is none. */
     all: (): OperatorPause | null => shown().find(({ folder }) => folder === null) ?? null,
     /**
-     * Sets a pause. It is on disk when the promise resolves. A second pause of the same folder replaces the first and
-     * keeps its start.
+     * Sets a pause, which is on disk when the promise resolves. A second pause of the same folder replaces the first
+     * and keeps its start.
      *
-     * @param wanted.folder absolute; null: everything
-     * @param wanted.until epoch milliseconds; null: until the operator ends it
+     * @param wanted.folder absolute path; null for everything
+     * @param wanted.until epoch milliseconds; null until the operator ends it
      */
     set: (wanted: Omit<OperatorPause, 'since'>): Promise<OperatorPause> =>
       inTurn(async (now) => {
@@ -95,7 +103,7 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
         events.emit(event);
         return pause;
       }),
-    /** @param by who ends it @returns null when there was none */
+    /** @param by who ends the pause @returns null if there was none */
     end: (wanted: string | null, by: string): Promise<OperatorPause | null> =>
       inTurn(async (now) => {
         const pause = now.find(({ folder }) => folder === wanted);
@@ -104,8 +112,8 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
         return pause;
       }),
     /**
-     * Reads the pauses if that was not done yet, or if other hosts may have changed them, and ends those that are over
-     * on the wall clock.
+     * Reads the pauses if they have not been read yet or other hosts may have changed them, and ends those that are
+     * over on the wall clock.
      */
     keep: async (): Promise<void> => {
       const isOld = elsewhere !== null && clock.elapsed() >= lookAt;

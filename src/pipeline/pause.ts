@@ -6,12 +6,12 @@ import type { Clock, VideoLibrary } from './file/ports.ts';
 import { isLedgerFailure, passesSoon } from './file/store-errors.ts';
 
 /**
- * The circuit breaker around everything that works with the service: it opens when nothing can succeed, and probes
- * until it may close. Hosts that only take uploads have their own (upload-hosts.ts).
+ * The circuit breaker around all work with the service. It opens when nothing can succeed, and probes until it may
+ * close. Hosts that only accept uploads have their own breakers (upload-hosts.ts).
  */
 export type Breaker = ReturnType<typeof createBreaker>;
 
-/** @param world.library the service that a probe asks */
+/** @param world.library the service that probes query */
 export function createBreaker(world: {
   readonly library: Pick<VideoLibrary, 'probe'>;
   readonly clock: Clock;
@@ -26,49 +26,51 @@ export function createBreaker(world: {
     if (was === null && state.pause !== null) events.emit({ type: 'paused', pause: onTheWall(state.pause, clock) });
   };
 
-  /** A request may fail on its own, or because the service is away and answers nothing else either. */
+  /**
+   * Decides whether a request failed on its own or because the service is unreachable and answers nothing else either.
+   */
   const verdict = async (failure: Failure, signal: AbortSignal): Promise<Failure> => {
     if (!mayBeOfService.has(failure.kind)) return failure;
     if (state.pause === null && failure.kind !== 'offline') {
       const answer = await library.probe(signal);
-      // A request that was cut proves nothing, and a stop costs no attempt.
+      // An aborted request proves nothing, and a shutdown costs no attempt.
       const isAnswered = answer.ok || (answer.failure.kind === 'throttled' && !signal.aborted);
       if (isAnswered) return failure;
-      // It is still open whether the request was carried out.
+      // Whether the request was carried out is still unknown.
       if (answer.failure.kind === 'suspended') return { ...answer.failure, ...inDoubtOf(failure) };
     }
     return { ...failure, kind: 'offline' };
   };
 
   return {
-    /** Why everything waits, or null. */
+    /** Returns why everything is waiting, or null. */
     pause: (): Pause | null => state.pause && onTheWall(state.pause, clock),
-    /** This machine or an account refuses, or nothing can be reached, so everything waits. */
+    /** Records a failure. Everything waits if this machine or an account refuses, or nothing can be reached. */
     failed,
     /**
-     * Judges a failed request. A harmless request shows at once whether the service is away.
+     * Judges a failed request. A harmless request immediately shows whether the service is unreachable.
      *
-     * @returns the failure as it counts: `offline` when the service answers nothing else either
+     * @returns the failure as it counts: `offline` if the service answers nothing else either
      */
     judge: async (failure: Failure, signal: AbortSignal): Promise<Failure> => {
       const judged = await verdict(failure, signal);
       if (!signal.aborted) failed(judged);
       return judged;
     },
-    /** A step succeeded. */
+    /** Records that a step succeeded. */
     succeeded: (): void => {
       state = afterSuccess(state);
     },
-    /** A write to the ledger succeeded. */
+    /** Records that a write to the ledger succeeded. */
     wrote: (): void => {
       state = afterWrite(state, clock.elapsed());
     },
-    /** The next probe is due at once. */
+    /** Makes the next probe due immediately. */
     probeNow: (): void => {
       if (state.pause !== null) state = { ...state, pause: { ...state.pause, nextProbeAt: clock.elapsed() } };
     },
     isProbeDue: (): boolean => (state.pause?.nextProbeAt ?? Infinity) <= clock.elapsed(),
-    /** Asks the service with a harmless request (docs/decisions/0022). @returns whether work may resume */
+    /** Probes the service with a harmless request (docs/decisions/0022). @returns whether work may resume */
     probe: async (signal: AbortSignal): Promise<boolean> => {
       const { pause } = state;
       if (pause === null) return false;
@@ -86,8 +88,8 @@ export function createBreaker(world: {
 }
 
 /**
- * While the service behind a proxy is replaced, the proxy may answer 404 or 400 to everything: no video is gone then,
- * and no file refused.
+ * Kinds of failure that may be the service's fault. While a service behind a proxy is being replaced, the proxy may
+ * answer 404 or 400 to everything; no video is gone then, and no file was refused.
  */
 const mayBeOfService: ReadonlySet<FailureKind> = new Set(['offline', 'transient', 'gone', 'permanent']);
 
@@ -95,7 +97,7 @@ function inDoubtOf({ inDoubt }: Failure): Pick<Failure, 'inDoubt'> {
   return inDoubt === undefined ? {} : { inDoubt };
 }
 
-/** A pause is measured on the monotonic clock, and displayed as wall-clock time. */
+/** Converts the times of a pause, measured on the monotonic clock, to wall-clock time for display. */
 function onTheWall(pause: Pause, clock: Clock): Pause {
   const offset = clock.now() - clock.elapsed();
   return { ...pause, since: pause.since + offset, nextProbeAt: pause.nextProbeAt + offset };
@@ -104,38 +106,45 @@ function onTheWall(pause: Pause, clock: Clock): Pause {
 /** The state of the breaker. All times are on the monotonic clock. */
 export interface BreakerState {
   readonly pause: Pause | null;
-  /** Probes so far, unless a file succeeded since the last pause: a pause that returns at once is probed less often. */
+  /**
+   * Number of probes so far, reset when a file succeeds after a pause. A pause that returns immediately is therefore
+   * probed less often.
+   */
   readonly probes: number;
 }
 
 export const closed: BreakerState = { pause: null, probes: 0 };
 
-/** Code of the failure 'the watched folder is missing': it holds back that folder's files, not everything. */
+/** Code for 'the watched folder is missing'. Holds back that folder's files, not everything. */
 export const folderAway = 'folder_away';
 
-/** Codes of failures that hold back a group of files: those of a folder, of a channel, of a feed. */
+/** Codes of failures that hold back only a group of files: those of one folder, channel or feed. */
 const holdsBackSome: ReadonlySet<string> = new Set([folderAway, ...Object.values(unknownNameCodes)]);
 
-/** Pure: the breaker after a failure. An account that is refused or a network that is away opens it at once. */
+/**
+ * Returns the breaker's state after a failure. A refused account or an unreachable network opens the breaker
+ * immediately. Pure.
+ */
 export function afterFailure(state: BreakerState, failure: Failure, now: number): BreakerState {
   if (state.pause !== null || holdsBackSome.has(failure.code)) return state;
   const { kind } = failure;
   return kind === 'suspended' || kind === 'offline' ? opened(state, kind, failure, now) : state;
 }
 
-/** Pure: the breaker after any success, which shows that the service works. */
+/** Returns the breaker's state after any success, which shows that the service works. Pure. */
 export function afterSuccess(state: BreakerState): BreakerState {
   return state.pause === null ? closed : state;
 }
 
 /**
- * Pure: the breaker after a probe that the service answered. Another part may be broken: the upload host, the ledger.
+ * Returns the breaker's state after a probe that the service answered. Another part, such as the upload host or the
+ * ledger, may still be broken. Pure.
  */
 export function afterRelease(pause: Pause): BreakerState {
   return { ...closed, probes: pause.probes + 1 };
 }
 
-/** Pure: the breaker after another unsuccessful probe. */
+/** Returns the breaker's state after another unsuccessful probe. Pure. */
 export function afterProbe(pause: Pause, failure: Failure, now: number): BreakerState {
   const kind = failure.kind === 'suspended' ? 'suspended' : 'offline';
   const probes = pause.probes + 1;
@@ -144,8 +153,8 @@ export function afterProbe(pause: Pause, failure: Failure, now: number): Breaker
 }
 
 /**
- * Pure: the breaker after a successful write to the ledger. If everything waited for that, the service is probed soon.
- * It is not probed at once, because the last free bytes of a disk let one write pass and refuse the next.
+ * Returns the breaker's state after a successful write to the ledger. If everything was waiting for that, the service
+ * is probed soon, but not immediately: the last free bytes of a disk let one write pass and refuse the next. Pure.
  */
 export function afterWrite(state: BreakerState, now: number): BreakerState {
   const { pause } = state;
@@ -154,7 +163,7 @@ export function afterWrite(state: BreakerState, now: number): BreakerState {
   return soon < pause.nextProbeAt ? { ...state, pause: { ...pause, nextProbeAt: soon } } : state;
 }
 
-/** The shortest pause that ends because the ledger can be written again. */
+/** Minimum length of a pause that ends because the ledger is writable again. */
 const leastPauseMs = 10_000;
 
 function opened({ probes }: BreakerState, kind: Pause['kind'], failure: Failure, now: number): BreakerState {

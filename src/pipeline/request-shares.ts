@@ -1,8 +1,8 @@
 import type { RequestRoom } from './estimate.ts';
 
 /**
- * Pure: how many of an hour's requests are reserved for finishing work in progress, and as many again for polls: a
- * hundredth, at least two, and a tenth of a tiny limit.
+ * Returns how many of an hour's requests are reserved for finishing work in progress. The same number is reserved for
+ * polls. It is a hundredth of the limit and at least two; for a tiny limit, a tenth. Pure.
  *
  * @param limit requests per hour
  */
@@ -10,16 +10,16 @@ export function keptRequests(limit: number): number {
   return Math.min(Math.max(1, Math.round(limit / 10)), Math.max(2, Math.round(limit / 100)));
 }
 
-/** The other needs for requests of this hour, polls excluded. */
+/** The other needs for requests this hour, not counting polls. */
 export interface Wanted {
   /** Records that can be created within the hour. */
   readonly creates: number;
-  /** Feeds that wait to be published. */
+  /** Feeds that are waiting to be published. */
   readonly publishes: number;
 }
 
 /**
- * Pure: the requests of this hour that nothing else needs.
+ * Returns how many requests nothing else needs this hour. Pure.
  *
  * @param left requests that may be sent before any expires
  */
@@ -29,36 +29,39 @@ export function freeRequests(left: number, limit: number, { creates, publishes }
   return left - toFinish - Math.min(creates, Math.max(0, left - kept - toFinish));
 }
 
-/** How widely and how often the sweep may poll. */
+/** How much and how often the sweep may poll. */
 export interface PollPace {
-  /** Between two sweeps, in milliseconds. */
+  /** Interval between two sweeps, in milliseconds. */
   readonly everyMs: number;
-  /** Pages of the list that one sweep reads at most. */
+  /** Maximum number of list pages read per sweep. */
   readonly pages: number;
-  /** Polls of single videos, of each kind, in one sweep at most. */
+  /** Maximum number of single-video polls of each kind per sweep. */
   readonly singles: number;
-  /** The budget allows every poll that a sweep could want. */
+  /** Whether the budget allows every poll that a sweep could want. */
   readonly isFree: boolean;
 }
 
 const hourMs = 3_600_000;
 
-/** The share of the hour that must be free for a sweep to poll everything: on its own schedule, and after a webhook. */
+/**
+ * Share of the hour's requests that must be free for a sweep to poll everything: on its own schedule (`byItself`), and
+ * after a webhook (`rung`).
+ */
 const plenty = { byItself: 0.5, rung: 0.9 } as const;
 
-/** The long-term share of an hour that webhooks may use. */
+/** Long-term share of an hour's requests that webhooks may use. */
 const rungShare = 0.25;
 
-/** The share of the hour's polls that one sweep may spend on single videos. */
+/** Share of the hour's polls that one sweep may spend on single videos. */
 const singlesShare = 0.25;
 
 /**
- * Pure: how spare requests are spent on polls. While there are plenty, every sweep polls everything. Below that, the
- * rest is spread over an hour so that it never runs out: each request makes the next one a little rarer, and one sweep
- * reads only the pages in its share.
+ * Decides how spare requests are spent on polls. While there are plenty, every sweep polls everything. Below that, the
+ * rest is spread over an hour so that it never runs out: each request makes the next sweep a little later, and one
+ * sweep reads only the pages in its share. Pure.
  *
- * @param of.intervalMs between two sweeps at least
- * @param of.spent requests that the last sweep took
+ * @param of.intervalMs minimum interval between two sweeps
+ * @param of.spent requests used by the last sweep
  */
 export function pollPace(of: {
   readonly room: RequestRoom;
@@ -81,12 +84,12 @@ export function pollPace(of: {
   };
 }
 
-/** The longest time for which a file's age alone delays its poll. */
+/** Longest time that a file's age alone delays its poll. */
 const mostEarlyMs = 10 * 60_000;
 
 /**
- * Pure: how long to wait before the first poll when the budget is short: half the usual processing time, at most ten
- * minutes.
+ * Returns how long to wait before the first poll when the budget is short: half the usual processing time, at most ten
+ * minutes. Pure.
  *
  * @param oldestMs how long the oldest file has been in processing
  * @returns milliseconds

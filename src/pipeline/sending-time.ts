@@ -1,16 +1,16 @@
-/** How fast bytes leave, and when they may. Times are milliseconds from now. */
+/** How fast bytes are sent, and when they may be. Times are milliseconds from now. */
 export interface Speed {
-  /** Rate of all uploads together, measured or as configured; null means not known. */
+  /** Combined rate of all uploads, measured or configured; null if not known. */
   readonly bytesPerSecond: number | null;
-  /** The configured limit at present; null means unlimited. */
+  /** The limit configured for the present time; null for unlimited. */
   readonly bandwidth: number | null;
   /** Whether uploads may start at present. */
   readonly mayStart: boolean;
-  /** Changes of both by the timetable within two days, earliest first. */
+  /** Changes to the limit and to `mayStart` by the timetable within two days, earliest first. */
   readonly later: readonly UploadHours[];
 }
 
-/** Limits that the timetable sets from a moment on. */
+/** Limits that the timetable sets from a given moment. */
 export interface UploadHours {
   readonly inMs: number;
   readonly bandwidth: number | null;
@@ -21,10 +21,11 @@ export interface UploadHours {
 const mostMs = 365 * 86_400_000;
 
 /**
- * Pure: how long all uploads together take for this many bytes, through all changes of the timetable. The result never
- * assumes more than the measured speed, because the line's capacity beyond its present limit is not known.
+ * Returns how long all uploads together take for this many bytes, through all changes of the timetable. The result
+ * never assumes more than the measured speed, because the connection's capacity above its present limit is unknown.
+ * Pure.
  *
- * @returns milliseconds; null when it is not known, or takes more than a year
+ * @returns milliseconds; null if it is not known, or more than a year
  */
 export function sendingMs(bytes: number, speed: Speed): number | null {
   const line = speed.bytesPerSecond ?? speed.bandwidth ?? 0;
@@ -41,7 +42,7 @@ export function sendingMs(bytes: number, speed: Speed): number | null {
   return null;
 }
 
-/** Pure: the same speed for uploads that have begun, which continue while the window is closed. */
+/** Returns the same speed for uploads that have started, which continue even while the window is closed. Pure. */
 export function begun<T extends Speed>(speed: T): T {
   return { ...speed, mayStart: true, later: speed.later.map((hours) => ({ ...hours, mayStart: true })) };
 }
@@ -50,7 +51,7 @@ type Span = Omit<UploadHours, 'inMs'> & { readonly forMs: number };
 
 const dayMs = 86_400_000;
 
-/** Later days repeat the second of the two known days. */
+/** Splits time into spans of constant limits. Later days repeat the second of the two known days. */
 function* spansOf({ bandwidth, mayStart, later }: Speed): Generator<Span> {
   let last: UploadHours = { inMs: 0, bandwidth, mayStart };
   const lastDay = later.filter(({ inMs }) => inMs > dayMs);

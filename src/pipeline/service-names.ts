@@ -3,7 +3,7 @@ import { unknownNameCodes } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import type { Answer, Clock, VideoLibrary } from './file/ports.ts';
 
-/** A channel or feed that files go to and that the service does not have. */
+/** A channel or feed that files are meant for but the service does not have. */
 export interface UnknownName {
   readonly kind: NameKind;
   readonly name: string;
@@ -11,55 +11,55 @@ export interface UnknownName {
   readonly since: number;
 }
 
-/** The channels and feeds in the service's own lists. */
+/** The channels and feeds that the service lists. */
 export type NamesOfService = Readonly<Record<NameKind, readonly string[]>>;
 
 export interface NamesWorld {
   readonly library: Pick<VideoLibrary, 'names'>;
   readonly clock: Clock;
   readonly events: Events;
-  /** An unknown name is known now, so files that waited for it continue. */
+  /** Called when an unknown name has become known, so that files that waited for it continue. */
   back(): void;
-  /** There is something to look up from this time on, on the monotonic clock. */
+  /** Schedules a lookup for this time on the monotonic clock. */
   ringAt(at: number): void;
 }
 
-/** The interval between two lookups of a name that files wait for. */
+/** Interval between two lookups of a name that files are waiting for. */
 const lookAgainMs = 10 * 60_000;
 
 /**
- * The interval between two lookups after a refusal: the service may refuse a thousand files for one name, or for
- * something that is not a name.
+ * Minimum interval between two lookups after refusals. The service may refuse a thousand files because of one name, or
+ * for a reason other than the name.
  */
 const refusedAgainMs = 10_000;
 
 /**
- * Each waiting file also checks, without a request. Once in this time the first of them is tried, because the list may
- * lack a name that works.
+ * How long a name counts as refused. Each waiting file checks by itself, without a request; after this time the first
+ * of them is tried, because the list may lack a name that works.
  */
 const fileWaitsMs = 60 * 60_000;
 
 export type ServiceNames = ReturnType<typeof createServiceNames>;
 
 /**
- * Which channels and feeds the service has. dropcast reads the lists at a start and a reload, when the service refuses
- * something that names one, and while files wait for one. A list alone holds nothing back, because it may be wrong: a
- * file whose name is not listed is tried, and once the service refuses it too, the other files wait as a group, without
- * a request of their own.
+ * Tracks which channels and feeds the service has. dropcast reads the lists at a start and a reload, when the service
+ * refuses something that names one, and while files are waiting for one. A list alone holds nothing back, because it
+ * may be wrong: a file whose name is not listed is tried, and once the service refuses it too, the other files wait as
+ * a group without requests of their own.
  */
 export function createServiceNames({ library, clock, events, back, ringAt }: NamesWorld) {
   const lists = new Map<NameKind, readonly string[]>();
   /** The last lookup after a refusal, by kind. */
   const refusals = new Map<NameKind, { readonly at: number; readonly answer: Promise<Answer<readonly string[]>> }>();
   const unknown = new Map<string, UnknownName>();
-  /** When the service last refused each name, on the monotonic clock. Other unknown names are tried. */
+  /** When the service last refused each name, on the monotonic clock. Unknown names without an entry are tried. */
   const refusedAt = new Map<string, number>();
-  /** Names that are not listed, and that the service nevertheless accepts. */
+  /** Names that are not listed but that the service accepts. */
   const proven = new Set<string>();
   /** When a file or feed last waited for each name. */
   const wantedAt = new Map<string, number>();
   let used: NamesOfService = { channel: [], feed: [] };
-  /** The lists could not be read at the start; a service without such lists is not asked again. */
+  /** Whether the lists could not be read at the start. A service that has no such lists is not asked again. */
   let isOwed = false;
   let isDueNow = false;
   let lookAt = Infinity;
@@ -106,7 +106,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
     if (lookAt < Infinity) ringAt(lookAt);
   };
 
-  /** Whether anything waits for a name. */
+  /** Whether anything is waiting for a name. */
   const isWanted = (): boolean => {
     const lately = clock.elapsed() - fileWaitsMs - lookAgainMs;
     return [...unknown.keys()].some((key) => (wantedAt.get(key) ?? -Infinity) >= lately);
@@ -121,7 +121,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
     return isRefused ? unknownName(kind, name) : null;
   };
 
-  /** Forgets a name that no rule uses and no file has waited for lately, until a file is refused for it again. */
+  /** Forgets names that no rule uses and no file has waited for lately, until a file is refused for one again. */
   const forget = (): void => {
     const lately = clock.elapsed() - 2 * fileWaitsMs;
     for (const [key, { kind, name }] of unknown)
@@ -132,7 +132,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
   };
 
   return {
-    /** The configuration changed; null: its service did not send its lists. */
+    /** Records a changed configuration. @param said the service's lists; null if it did not send them */
     change: (names: NamesOfService, said: NamesOfService | null): void => {
       used = names;
       // The new configuration may name another service.
@@ -142,7 +142,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       if (said !== null) learn('feed', said.feed);
       planNext();
     },
-    /** Asks for both lists. Names of the configuration that are in neither are unknown from then on. */
+    /** Requests both lists. Configured names that are in neither list count as unknown from then on. */
     ask: async (names: NamesOfService, signal: AbortSignal): Promise<Answer<NamesOfService>> => {
       used = names;
       const answer = await askForBoth(signal);
@@ -150,11 +150,11 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       planNext();
       return answer;
     },
-    /** Why nothing can go there at present; null: no known reason. */
+    /** Returns why nothing can go to this channel or feed at present; null if no reason is known. */
     whyNot,
     /**
-     * The service refused a request with this name. @returns why nothing can go there; null when the service has the
-     * name, or does not say
+     * Handles a request with this name that the service refused. @returns why nothing can go there; null if the service
+     * has the name, or does not say
      */
     refused: async (
       { kind: failed, status }: Failure,
@@ -162,7 +162,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       signal: AbortSignal,
     ): Promise<Failure | null> => {
       const isAnswer = failed === 'gone' || failed === 'permanent' || status === 404;
-      // The list is wrong about this name, so the name is not to blame.
+      // The list is known to be wrong about this name, so the name is not to blame.
       if (!isAnswer || proven.has(keyOf(kind, name))) return null;
       // The list read at the start may be months old.
       const last = refusals.get(kind);
@@ -175,14 +175,14 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       refusedAt.set(keyOf(kind, name), clock.elapsed());
       return whyNot(kind, name);
     },
-    /** The service accepted this name, whatever its list says. */
+    /** Records that the service accepted this name, even if its list lacks the name. */
     worked: (kind: NameKind, name: string): void => {
       const one = unknown.get(keyOf(kind, name));
       if (one === undefined) return;
       proven.add(keyOf(kind, name));
       isThere(one);
     },
-    /** The service answers again: the missing lists are read. */
+    /** Records that the service answers again, so that missing lists can be read. */
     serviceBack: (): void => {
       isDueNow = isOwed || isWanted();
     },
@@ -196,7 +196,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       planNext();
     },
     unknown: (): readonly UnknownName[] => [...unknown.values()],
-    /** The lists as the service last sent them; null: never. */
+    /** Returns the lists as the service last sent them; null if it never did. */
     known: (): NamesOfService | null => {
       const [channel, feed] = [lists.get('channel'), lists.get('feed')];
       return channel === undefined || feed === undefined ? null : { channel, feed };

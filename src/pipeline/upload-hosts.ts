@@ -11,85 +11,98 @@ type Upload = Pick<Facts, 'id' | 'uploadUrl'> & Partial<Pick<Facts, 'lastFailure
 /** The address and state of one PUT. */
 type Sent = Upload & Pick<Facts, 'createdAt' | 'uploadStartedAt'>;
 
-/** Times are on the monotonic clock. */
+/** A period in which a host cannot be used. Times are on the monotonic clock. */
 interface Outage {
   readonly failure: Failure;
   readonly since: number;
-  /** Tries in a row that failed. */
+  /** Number of consecutive failed tries. */
   tries: number;
   nextTryAt: number;
-  /** The file that tests the host. */
+  /** The file that is testing the host. */
   trying: string | null;
   isTold: boolean;
-  /** The host refuses every new address. */
+  /** Whether the host refuses every new address. */
   readonly isRefusal: boolean;
-  /** How many new records have tested the host, and when the next one may. */
+  /** Number of new records that have tested the host, and when the next one may. */
   newAddresses: number;
   newAddressAt: number;
-  /** A file that could be sent waits for the host, as of the last turn of the loop. */
+  /** Whether a file that could be sent is waiting for the host, as of the last turn of the loop. */
   isWanted: boolean;
 }
 
 interface Host {
   outage: Outage | null;
   lastSuccess: { readonly id: string; readonly at: number } | null;
-  /** When a file failed there last. */
+  /** When each file last failed there. */
   readonly failedAt: Map<string, number>;
-  /** Files whose new address was refused since the host last took a file. */
+  /** Files whose new address was refused since the host last accepted a file. */
   readonly refused: Set<string>;
-  /** Files whose address was refused while the host refused every new one: their records are kept. */
+  /** Files whose address was refused while the host refused every new one. Their records are kept. */
   readonly spared: Set<string>;
 }
 
-/** A single short failure may concern the file: dropcast reports the second in a row, and a long wait at once. */
+/**
+ * Number of consecutive failures after which an outage is reported. A single short failure may concern only the file,
+ * but a long wait is reported immediately.
+ */
 const triesUntilTold = 2;
 const longWaitMs = 10_000;
 
 const mostRemembered = 1_000;
 
-/** The oldest rows of a state show which hosts refused every new address before a restart: their files wait longest. */
+/**
+ * Number of rows read per state after a restart, to find hosts that refused every new address. Files of such hosts have
+ * waited longest, so the oldest rows are enough.
+ */
 const mostRecalled = 200;
 
-/** An address is new for so long after its record was made. */
+/** How long an address counts as new after its record was created. */
 const newForMs = 60_000;
 
 /**
- * 410 Gone: this address worked once and has expired, however new it is. It says nothing about other addresses of its
- * host.
+ * 410 Gone: this address worked once and has expired, even if it is new. Other addresses of the host may still work.
  */
 const expiredStatus = 410;
 
-/** This many files with refused new addresses show that the host refuses all (design 5.5). */
+/** Number of files with refused new addresses from which the host is taken to refuse all of them (design 5.5). */
 const refusalsOfHost = 2;
 
-/** The interval between two tries when each may send a whole file in vain. */
+/** Interval between two tries if each may send a whole file in vain. */
 const costlyProbeMs = 60_000;
 
-/** Longest time between two new records for a host that refuses every new address. Each costs about five requests. */
+/**
+ * Longest interval between two new records for a host that refuses every new address. Each record costs about five
+ * requests.
+ */
 const mostNewAddressMs = 15 * 60_000;
 
 /**
- * A circuit breaker for each upload host: while a host is away its files wait, and one of them tests whether it is
- * back.
+ * A circuit breaker for each upload host. While a host is unreachable its files wait, and one of them tests whether the
+ * host is back.
  */
 export type UploadHosts = ReturnType<typeof createUploadHosts>;
 
-/** @param isBack called when a host that was away has taken a file */
+/** @param isBack called when a host has accepted a file again after an outage */
 export function createUploadHosts(world: {
   readonly clock: Clock;
   readonly events: Events;
   readonly store: RowStore<'in state' | 'retrying'> & Pick<FileStore, 'load'>;
   isBack(): void;
-  /** A host may be tried again at this time on the monotonic clock. */
+  /** Schedules the next possible try of a host for this time on the monotonic clock. */
   ringAt?: (host: string, at: number) => void;
 }) {
   const { clock, events } = world;
   const hosts = new Map<string, Host>();
-  /** Origins whose web pages count as successes. Kept in memory: after a restart, the first file is verified again. */
+  /**
+   * Origins whose web pages count as success. Kept in memory only, so the first file after a restart is verified again.
+   */
   const believed = new Set<string>();
   let lastTaken: string | null = null;
 
-  /** Only hosts where something failed are remembered: a service may have one for each file. */
+  /**
+   * Returns the record of an upload's host. Only hosts where something failed are remembered, because a service may use
+   * a different one for each file.
+   */
   const hostOf = (upload: Upload): Host => {
     const origin = originOf(upload.uploadUrl);
     const host = hosts.get(origin) ?? newHost();
@@ -118,8 +131,8 @@ export function createUploadHosts(world: {
   };
 
   /**
-   * Whether a failure belongs to the file alone: the host took another file since this one last failed there, so the
-   * host is not away.
+   * Whether a failure belongs to the file alone. If the host has accepted another file since this one last failed
+   * there, the host is fine.
    */
   const isOfFile = (host: Host, { id }: Upload): boolean => {
     const before = host.failedAt.get(id);
@@ -131,7 +144,7 @@ export function createUploadHosts(world: {
     if (host.failedAt.size >= mostRemembered) host.failedAt.clear();
     host.failedAt.set(id, clock.elapsed());
     const { outage } = host;
-    // Uploads that were in progress when the outage began add no information.
+    // Uploads that were already in progress when the outage began provide no new information.
     if (outage !== null && outage.trying !== id) return;
     const tries = (outage?.tries ?? 0) + 1;
     const isRefusal = failure.code === refusedAddressesCode;
@@ -175,8 +188,8 @@ export function createUploadHosts(world: {
   };
 
   /**
-   * Whether the row says that the host refused every new address, and the host has taken no file since: more than one
-   * file had shown it before a restart.
+   * Whether the row says that the host refused every new address, and the host has accepted no file since. More than
+   * one file had shown this before a restart.
    */
   const wasRefused = ({ uploadUrl, lastFailure }: Upload): boolean => {
     const origin = originOf(uploadUrl);
@@ -192,9 +205,9 @@ export function createUploadHosts(world: {
   };
 
   return {
-    /** Whether this file may be sent now. A host that is away gets one file at a time, once its next try is due. */
+    /** Whether this file may be sent now. An unreachable host gets one file at a time, once its next try is due. */
     isOpen,
-    /** The same for a file that starts at once: it becomes the test for the others. */
+    /** Like `isOpen`, for a file that is about to start: the file becomes the one that tests the host. */
     admit: (upload: Upload): boolean => {
       const outage = outageOf(upload);
       const isAdmitted = isOpen(upload);
@@ -215,12 +228,13 @@ export function createUploadHosts(world: {
       const host = hostOf(upload);
       if (isOfFile(host, upload)) return answer;
       failed(host, upload, failure);
-      // This file may be the one that tests the host.
+      // This file may be the one that is testing the host.
       const retryAfterMs = Math.max(1, (host.outage?.nextTryAt ?? 0) - clock.elapsed());
       return { ok: false, failure: { ...failure, kind: 'offline', retryAfterMs } };
     },
     /**
-     * A host took a file although it answered with a web page. Such an answer then counts as a success for this host.
+     * Records that a host accepted a file although it answered with a web page. From now on such an answer counts as
+     * success for this host.
      */
     believe: (upload: Upload): void => {
       if (believed.size >= mostRemembered) believed.clear();
@@ -228,13 +242,15 @@ export function createUploadHosts(world: {
       succeeded(upload);
     },
     isBelieved: ({ uploadUrl }: Upload): boolean => believed.has(originOf(uploadUrl)),
-    /** Whether a file's address was refused only because its host refused every new address: it may work later. */
+    /**
+     * Whether a file's address was refused only because its host refused every new address. The address may work later.
+     */
     isSpared: (upload: Upload): boolean =>
       hosts.get(originOf(upload.uploadUrl))?.spared.has(upload.id) === true || wasRefused(upload),
     /**
-     * Whether the file that tests a host which refuses every new address gets a new record for the test. The host
-     * refuses an expired address even after it works again. True at most after 2, 4, 8 and then every 15 minutes, so
-     * that the budget is hardly affected.
+     * Whether the file that tests a host that refuses every new address gets a new record for the test, because the
+     * host refuses an expired address even once it works again. True at most after 2, 4, 8 and then every 15 minutes,
+     * to spare the request budget.
      */
     takesNewAddress: (upload: Upload & Pick<Facts, 'createdAt'>): boolean => {
       const outage = outageOf(upload);
@@ -246,8 +262,8 @@ export function createUploadHosts(world: {
       return true;
     },
     /**
-     * False while the only known upload host refuses every new address, because further records would be useless. True
-     * again if no file takes the next try, for example because its folder is paused: a new record then tests the host.
+     * Whether new records are worthwhile. False while the only known upload host refuses every new address. True again
+     * if no file uses the next try, for example because its folder is paused; a new record then tests the host.
      */
     mayCreate: (): boolean =>
       ![...hosts].some(
@@ -257,10 +273,10 @@ export function createUploadHosts(world: {
           !isOverdue(outage, clock.elapsed()),
       ),
     /**
-     * After a restart, lets one file test whether a host still refuses every new address. Otherwise every file that the
+     * After a restart, lets one file test whether a host still refuses every new address. Otherwise each file that the
      * host has not refused yet would lose an attempt.
      *
-     * @throws what the ledger throws
+     * @throws whatever the ledger throws
      */
     recall: async (): Promise<void> => {
       const limit = mostRecalled;
@@ -274,24 +290,24 @@ export function createUploadHosts(world: {
         host.outage ??= newOutage(lastFailure, clock.elapsed());
       }
     },
-    /** The step of the file has ended. */
+    /** Records that the file's step has ended. */
     ended: (id: string): void => {
       for (const { outage } of hosts.values()) if (outage?.trying === id) outage.trying = null;
     },
-    /** Makes the next try at each host that is away due at once. */
+    /** Makes the next try of every unreachable host due immediately. */
     tryNow: (): void => {
       for (const { outage } of hosts.values()) if (outage !== null) outage.nextTryAt = clock.elapsed();
     },
-    /** Why uploads wait, or null. */
+    /** Returns why uploads are waiting, or null. */
     pause: (): Pause | null => {
       const told = [...hosts.values()].flatMap(({ outage }) => (outage?.isTold === true ? [outage] : []));
       const [first] = told.toSorted((one, other) => one.since - other.since);
       return first === undefined ? null : pauseOf(first, clock);
     },
     /**
-     * Forgets hosts that no file waits for. Called at every turn of the loop that fills the lanes.
+     * Forgets hosts that no file is waiting for. Called on every turn of the loop that fills the lanes.
      *
-     * @returns hosts still known @throws what the ledger throws
+     * @returns number of hosts still known @throws whatever the ledger throws
      */
     tidy: async (): Promise<number> => {
       for (const [origin, host] of hosts) {
@@ -308,8 +324,8 @@ export function createUploadHosts(world: {
   };
 
   /**
-   * Whether a file still waits for a host that is away. Files that failed there and wait for their next try are in no
-   * lane.
+   * Whether a file is still waiting for an unreachable host. Files that failed there and are waiting for their next try
+   * are in no lane.
    */
   async function isNeeded(origin: string, { failedAt }: Host, outage: Outage): Promise<boolean> {
     const { isWanted } = outage;
@@ -329,12 +345,12 @@ function newHost(): Host {
   return { outage: null, lastSuccess: null, failedAt: new Map(), refused: new Set(), spared: new Set() };
 }
 
-/** Whether the next try has been due for a minute without a file that takes it. */
+/** Whether the next try has been due for a minute without a file using it. */
 function isOverdue({ trying, nextTryAt }: Outage, now: number): boolean {
   return trying === null && now - nextTryAt > costlyProbeMs;
 }
 
-/** A new outage, without a try so far: the next try is due. */
+/** Returns a new outage without any tries, so that the next try is due immediately. */
 function newOutage(failure: Failure, now: number): Outage {
   return {
     failure,
@@ -350,7 +366,7 @@ function newOutage(failure: Failure, now: number): Outage {
   };
 }
 
-/** @param before how many new records have tested the host @returns milliseconds until the next one */
+/** @param before number of new records that have tested the host @returns milliseconds until the next one */
 function newAddressMs(before: number): number {
   return Math.min(mostNewAddressMs, 2 * costlyProbeMs * 2 ** before);
 }

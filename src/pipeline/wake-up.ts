@@ -2,7 +2,7 @@ import type { Clock } from './file/ports.ts';
 
 export type WakeUp = ReturnType<typeof createWakeUp>;
 
-/** A sleep that can be cut short. A ring during work makes the next sleep short. */
+/** A sleep that can be interrupted. A ring during work makes the next sleep return immediately. */
 export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock) {
   let isRung = false;
   let wake: (() => void) | null = null;
@@ -33,7 +33,8 @@ export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock) {
   return {
     ring,
     /**
-     * Sets the time at which work can start again, which bounds the loop's sleep. For each name, the last call counts.
+     * Sets the time at which work can start again, which limits the loop's sleep. Each call replaces the one before
+     * with the same name.
      *
      * @param at on the monotonic clock, in milliseconds
      */
@@ -46,7 +47,7 @@ export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock) {
       if (!isRung) await sleep(mostMs);
       isRung = false;
       for (const [name, at] of alarms) if (at <= clock.elapsed()) alarms.delete(name);
-      // p-queue and a synchronous ledger continue in microtasks: this gives timers and sockets their turn.
+      // p-queue and a synchronous ledger continue in microtasks, so this gives timers and sockets their turn.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
@@ -54,7 +55,7 @@ export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock) {
 
 const performanceClock = { elapsed: () => performance.now() };
 
-/** Resolves when a signal fires, at once if it has. */
+/** Resolves when a signal fires, immediately if it already has. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
