@@ -7,9 +7,9 @@ export function isAsf({ start }: MediaFile): boolean {
 }
 
 /**
- * ASF (WMV, WMA), Advanced Systems Format specification 1.20.3, sections 3.1, 3.2 and 5.1: a header object, in which
- * the file properties state the length of the file, then a data object, then indexes. A live broadcast states no
- * lengths. Where only an index is cut, every packet is there.
+ * ASF (WMV, WMA), Advanced Systems Format specification 1.20.3, sections 3.1, 3.2 and 5.1. A file consists of a header
+ * object, in which the file properties state the length of the file, then a data object, then indexes. A live broadcast
+ * states no lengths. If only an index is truncated, every packet is present.
  */
 export async function asfEnd({ readAt, size, start }: MediaFile): Promise<Verdict> {
   const headerEnd = start.readBigUInt64LE(16);
@@ -31,7 +31,7 @@ export async function asfEnd({ readAt, size, start }: MediaFile): Promise<Verdic
 const HEADER = Buffer.from('3026b2758e66cf11a6d900aa0062ce6c', 'hex');
 const DATA = Buffer.from('3626b2758e66cf11a6d900aa0062ce6c', 'hex');
 const FILE_PROPERTIES = Buffer.from('a1dcab8c47a9cf118ee400c00c205365', 'hex');
-/** The header object has its own id and length, and a count of objects. */
+/** Offset of the first inner object, after the header object's own id, length and object count. */
 const FIRST_OBJECT = 30;
 const PROPERTIES_BYTES = 104;
 const MOST_OBJECTS = 64;

@@ -10,9 +10,9 @@ export function isOfChunks({ start }: MediaFile): boolean {
 }
 
 /**
- * WAV and AVI (RIFF), RF64 and BW64 (EBU Tech 3306, ITU-R BS.2088), and AIFF (big-endian): a form of chunks with a
- * 32-bit length each. An RF64 has its lengths in the chunk `ds64`, and an AVI above 1 GB continues in forms of the type
- * AVIX (OpenDML 1.02). A recorder writes the lengths when it ends. A writer to a pipe cannot, and leaves a placeholder.
+ * WAV and AVI (RIFF), RF64 and BW64 (EBU Tech 3306, ITU-R BS.2088), and AIFF (big-endian): a form of chunks, each with
+ * a 32-bit length. RF64 keeps its lengths in the chunk `ds64`, and an AVI above 1 GB continues in forms of type AVIX
+ * (OpenDML 1.02). A recorder writes the lengths when it finishes. A writer to a pipe cannot, and leaves a placeholder.
  */
 export async function chunksEnd({ readAt, size }: MediaFile): Promise<Verdict> {
   const form = await formAt(readAt, 0, size);
@@ -30,7 +30,10 @@ export async function chunksEnd({ readAt, size }: MediaFile): Promise<Verdict> {
   return sound(playersEnd(last));
 }
 
-/** Seconds of a WAV, RF64 or AIFF. `null` where it states no length, or more samples than there are. */
+/**
+ * Returns the duration of a WAV, RF64 or AIFF in seconds; `null` if it states no length, or more samples than are
+ * present.
+ */
 export async function chunksDuration({ readAt, size }: MediaFile): Promise<number | null> {
   const form = await formAt(readAt, 0, size);
   const samples = form?.chunks.find(({ id }) => SAMPLES.has(id));
@@ -41,9 +44,9 @@ export async function chunksDuration({ readAt, size }: MediaFile): Promise<numbe
 
 interface Chunk {
   readonly id: string;
-  /** Its first bytes, at most 28. */
+  /** First bytes of the content, at most 28. */
   readonly content: Buffer;
-  /** By what it says, without padding. All in bytes. */
+  /** Length as stated by the chunk, without padding. All values in bytes. */
   readonly length: number;
   readonly end: number;
 }
@@ -52,21 +55,21 @@ interface Form {
   readonly id: string;
   readonly type: string;
   readonly at: number;
-  /** By what it says, without the eight bytes of its header. */
+  /** Length as stated by the form, without its eight-byte header. */
   readonly length: number;
   readonly chunks: readonly Chunk[];
 }
 
 const SAMPLES = new Set(['data', 'SSND']);
 const ALL_ONES = 0xffffffff;
-/** Some writers count the header too, or a last byte that only makes the length even. */
+/** Tolerance for writers that count the header too, or a last byte that only makes the length even. */
 const TOLERATED_BYTES = 8;
-/** Recorders write some ten. */
+/** Recorders write about ten chunks. */
 const MOST_CHUNKS = 256;
-/** Of 1 GB each. */
+/** Parts are 1 GB each. */
 const MOST_PARTS = 256;
 
-/** The chunks of a form: up to its samples, whatever its length says, and then up to its end. */
+/** Reads the chunks of a form: up to its samples, even beyond its stated length, and then up to its end. */
 async function formAt(readAt: ReadAt, at: number, size: number): Promise<Form | null> {
   const header = await readAt(at, 12);
   if (header.length < 12) return null;
@@ -88,7 +91,7 @@ async function formAt(readAt: ReadAt, at: number, size: number): Promise<Form | 
     const end = position + 8 + bytes;
     chunks.push({ id: name, content: head.subarray(8), length: bytes, end });
     isBeforeSamples &&= !SAMPLES.has(name);
-    // A chunk takes an even number of bytes, whatever its length; the last one may lack its padding.
+    // A chunk occupies an even number of bytes, even if its length is odd; the last one may lack its padding.
     position = end + (end === at + 8 + length ? 0 : bytes % 2);
   }
   return { id, type, at, length, chunks };
@@ -96,14 +99,14 @@ async function formAt(readAt: ReadAt, at: number, size: number): Promise<Form | 
 
 const endOfForm = ({ at, length }: Form): number => at + 8 + length + (length % 2);
 
-/** By the length of the form alone. */
+/** Judges a form by its stated length alone. */
 function formEnd(form: Form, size: number): Verdict {
   const end = form.at + 8 + form.length;
   if (form.length === 0 || isPlaceholder(form.length, size - form.at)) return noLength;
   return end > size + TOLERATED_BYTES ? endsAt(end, size) : sound(playersEnd(form));
 }
 
-/** WAV and AIFF. */
+/** Judges a WAV or AIFF file. */
 function soundEnd(form: Form, size: number): Verdict {
   const samples = form.chunks.find(({ id }) => SAMPLES.has(id));
   const there = size - form.at;
@@ -120,11 +123,11 @@ function soundEnd(form: Form, size: number): Verdict {
 }
 
 /**
- * Whether a length far beyond the file is no length but what writers to a pipe leave: all ones, the largest number of
- * 31 bits, one of them less a header (Amazon Polly: 0xFFFFFF9B), their last page or pages (SoX: 0x7FFFF000, GStreamer:
- * 0x7FFF0000), or a round number (2,000,000,000).
+ * Whether a length far beyond the end of the file is a placeholder from a writer to a pipe: all ones, the largest
+ * 31-bit number, such a number less a header (Amazon Polly: 0xFFFFFF9B), its last page or pages (SoX: 0x7FFFF000,
+ * GStreamer: 0x7FFF0000), or a round number (2,000,000,000).
  *
- * @param there bytes of the file that are there
+ * @param there number of bytes present in the file
  */
 function isPlaceholder(length: number, there: number): boolean {
   if (length === ALL_ONES || length >= 2 ** 63) return true;
@@ -137,8 +140,8 @@ function isPlaceholder(length: number, there: number): boolean {
 }
 
 /**
- * Where players stop: with the form, if its chunks fill it and one of them has media; else they read on, because it
- * contradicts itself.
+ * Returns where players stop: at the end of the form, if its chunks fill it and one of them contains media. Otherwise
+ * the form contradicts itself and players read on (null).
  */
 function playersEnd(form: Form): number | null {
   const hasMedia = form.chunks.some(
@@ -147,7 +150,7 @@ function playersEnd(form: Form): number | null {
   return hasMedia && isFilled(form) ? form.at + 8 + form.length : null;
 }
 
-/** Whether its chunks end where it does, and have names. */
+/** Whether the form's chunks end exactly where it does, and have printable names. */
 function isFilled({ at, length, chunks }: Form): boolean {
   const end = at + 8 + length;
   const last = chunks.at(-1)?.end ?? 0;
@@ -159,7 +162,7 @@ function bytesPerSecond({ chunks }: Form): number {
   return format === undefined || format.length < 12 ? 0 : format.readUInt32LE(8);
 }
 
-/** Frames by an 80-bit floating point rate, in the chunk `COMM`. */
+/** Returns the number of frames divided by the 80-bit floating-point sample rate, both from the chunk `COMM`. */
 function aiffSeconds({ chunks }: Form): number | null {
   const common = chunks.find(({ id }) => id === 'COMM')?.content;
   if (common === undefined || common.length < 18) return null;

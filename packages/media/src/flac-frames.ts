@@ -1,28 +1,28 @@
-/** The stream properties in a FLAC file, RFC 9639, 8.2. */
+/** Stream properties of a FLAC file, RFC 9639, 8.2. */
 export interface StreamInfo {
-  /** Samples of each channel in a frame; the smallest number if it varies. */
+  /** Samples per channel in a frame; the minimum if it varies. */
   readonly blockSamples: number;
   readonly isFixed: boolean;
-  /** 0: not known. */
+  /** 0: unknown. */
   readonly mostFrameBytes: number;
   /** Samples per second. */
   readonly sampleRate: number;
-  /** Samples of each channel; 0: not known. */
+  /** Samples per channel; 0: unknown. */
   readonly samples: number;
   readonly sampleBits: number;
   readonly channels: number;
 }
 
 export interface Frame {
-  /** In bytes, from the beginning of what was searched. */
+  /** Byte offset in the searched piece. */
   readonly at: number;
-  /** The number of the first sample after it. */
+  /** Number of the first sample after the frame. */
   readonly end: number;
 }
 
 /**
- * The frames that begin in a piece of a file, RFC 9639, 9.1. A sound can look like the beginning of a frame: it has to
- * have a right checksum, and agree with what the file says about itself.
+ * Finds the frames that begin in a piece of a file, RFC 9639, 9.1. Audio data can look like the beginning of a frame,
+ * so a frame must have a correct checksum and agree with the stream properties.
  */
 export function framesIn(bytes: Buffer, info: StreamInfo): readonly Frame[] {
   const found: Frame[] = [];
@@ -34,8 +34,8 @@ export function framesIn(bytes: Buffer, info: StreamInfo): readonly Frame[] {
 }
 
 /**
- * Whether a frame that begins here is whole: its checksum, which is its end, is at one of the next places. Once in
- * 65,536 places it is by accident, so a frame that is cut may pass, and a whole one always does.
+ * Whether a frame that begins here is complete, that is, followed by its own checksum at one of the next positions. A
+ * match occurs by chance once in 65,536 positions, so a truncated frame may pass, but a complete one always does.
  */
 export function isWholeFrame(bytes: Buffer): boolean {
   let crc = 0;
@@ -48,7 +48,7 @@ export function isWholeFrame(bytes: Buffer): boolean {
 
 const LONGEST_HEADER = 16;
 
-/** @returns the number of the first sample after the frame; null if no frame begins here */
+/** @returns number of the first sample after the frame; null if no frame begins here */
 function readHeader(bytes: Buffer, info: StreamInfo): number | null {
   const [sync, strategy = 0, sizes = 0, format = 0] = bytes;
   const isVariable = strategy === 0xf9;
@@ -67,7 +67,7 @@ function readHeader(bytes: Buffer, info: StreamInfo): number | null {
   return (isVariable ? number.value : number.value * info.blockSamples) + samples;
 }
 
-/** Channels and bits of a sample. */
+/** Whether a frame has the channels and bits per sample of the stream. */
 function agrees(format: number, { channels, sampleBits }: StreamInfo): boolean {
   const layout = format >> 4;
   const bits = BITS[(format >> 1) & 7];
@@ -75,7 +75,7 @@ function agrees(format: number, { channels, sampleBits }: StreamInfo): boolean {
   return isLayout && (format & 1) === 0 && (bits === 0 || bits === sampleBits);
 }
 
-/** 0: as the file says. */
+/** Bits per sample by code; 0: as stated in the stream properties. */
 const BITS = [0, 8, 12, undefined, 16, 20, 24, 32];
 
 function samplesOf(code: number): number {
@@ -83,7 +83,7 @@ function samplesOf(code: number): number {
   return code < 6 ? 144 * 2 ** code : 2 ** code;
 }
 
-/** As UTF-8 writes a character, but with up to seven bytes. `end`: in bytes, of the header. */
+/** Reads a number encoded like a UTF-8 character, but with up to seven bytes. `end`: byte offset in the header. */
 function readNumber(bytes: Buffer): { readonly value: number; readonly end: number } | null {
   const first = bytes[4] ?? 0xff;
   if (first < 0x80) return { value: first, end: 5 };
@@ -103,7 +103,7 @@ function crc8(bytes: Buffer): number {
 
 const crc16 = Array.from({ length: 256 }, (_, byte) => divided(byte << 8, 0x8005, 16));
 
-/** The remainder after eight more bits. @param bits of the polynomial */
+/** Returns the remainder after eight more bits. @param bits size of the polynomial */
 function divided(value: number, polynomial: number, bits: number): number {
   let rest = value;
   for (let bit = 0; bit < 8; bit += 1) rest = (rest << 1) ^ ((rest >> (bits - 1)) & 1 ? polynomial : 0);

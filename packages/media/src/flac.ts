@@ -4,22 +4,22 @@ import type { MediaFile, ReadAt } from './media-file.ts';
 import { flawed, missingBytes, sound } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Some tools put an ID3v2 tag in front, which may be longer than what is read of the start. */
+/** Whether a file is FLAC. Some tools prepend an ID3v2 tag, which may be longer than the start that was read. */
 export async function isFlac({ readAt, start }: MediaFile): Promise<boolean> {
   return (await readAt(afterTag(start), 4)).toString('latin1') === 'fLaC';
 }
 
 /**
- * FLAC, RFC 9639: blocks of metadata, of which the first says how many samples there are, then frames that say which
- * samples they have. Complete = one of the last frames has the last sample, and is whole. A stream of unknown length
- * does not say.
+ * FLAC, RFC 9639: metadata blocks, the first of which states the number of samples, then frames that state which
+ * samples they contain. A file is complete if one of the last frames contains the last sample and is whole. A stream of
+ * unknown length cannot be checked.
  */
 export async function flacEnd({ readAt, size, start }: MediaFile): Promise<Verdict> {
   const why = await flacFlaw(readAt, size, afterTag(start));
   return why === null ? sound() : flawed('missing', why);
 }
 
-/** Samples by samples per second, both in the first block (8.2). */
+/** Returns samples divided by samples per second, both from the first block (8.2). */
 export async function flacDuration({ readAt, start }: MediaFile): Promise<number | null> {
   const head = await readAt(afterTag(start), BEFORE_FRAMES);
   const info = head.length < BEFORE_FRAMES ? null : readInfo(head);
@@ -36,14 +36,14 @@ async function flacFlaw(readAt: ReadAt, size: number, at: number): Promise<strin
   return endFlaw(readAt, info, { from: frames, size });
 }
 
-/** `fLaC`, then the first block of metadata: 4 bytes of header, and 34. */
+/** Length of `fLaC` and the first metadata block, with 4 bytes of header and 34 of content. */
 const BEFORE_FRAMES = 42;
 const MOST_BLOCKS = 128;
-/** Frames of usual sizes have less than a fiftieth of it. */
+/** Frames of usual sizes are smaller than a fiftieth of this. */
 const MOST_TAIL_BYTES = 1024 * 1024;
 const LEAST_TAIL_BYTES = 64 * 1024;
 
-/** @returns where an ID3v2 tag ends, in bytes; 0 without one */
+/** @returns offset of the end of an ID3v2 tag, in bytes; 0 without one */
 export function afterTag(start: Buffer): number {
   if (start.length < 10 || start.toString('latin1', 0, 3) !== 'ID3') return 0;
   return start.subarray(6, 10).reduce((value, byte) => value * 128 + (byte & 0x7f), 0) + 10;
@@ -63,7 +63,7 @@ function readInfo(head: Buffer): StreamInfo | null {
   };
 }
 
-/** @returns where the frames begin; a flaw when the metadata are cut; null when it is unknown */
+/** @returns offset of the first frame; a flaw if the metadata are truncated; null if unknown */
 async function framesFrom(readAt: ReadAt, size: number, from: number): Promise<number | string | null> {
   let position = from;
   for (let step = 0; step < MOST_BLOCKS; step += 1) {
@@ -88,7 +88,7 @@ async function endFlaw(
   const frames = framesIn(tail, info);
   const last = frames.reduce<Frame | null>((one, other) => (one === null || other.end >= one.end ? other : one), null);
   if (last === null) return tailAt === from ? missingSamples(info.samples) : null;
-  // More samples than it says: not ours to judge.
+  // There are more samples than the file states, which is not for this check to judge.
   if (last.end > info.samples) return null;
   if (last.end < info.samples) return missingSamples(info.samples - last.end);
   return isWholeFrame(tail.subarray(last.at)) ? null : 'the container ends in the middle of its last frame';

@@ -8,8 +8,8 @@ export function isFlv({ start }: MediaFile): boolean {
 
 /**
  * Flash Video, Adobe FLV specification 10.1, annex E: tags, each followed by its length. `filesize` in the first tag
- * (`onMetaData`) is the length of the whole where the writer knew it. Otherwise only a tag that breaks off shows, as in
- * a stopped recording, which plays.
+ * (`onMetaData`) is the length of the whole file, if the writer knew it. Otherwise only a truncated tag reveals missing
+ * bytes, as in a stopped recording, which still plays.
  */
 export async function flvEnd({ readAt, size, start }: MediaFile): Promise<Verdict> {
   const stated = statedSize(start);
@@ -24,10 +24,10 @@ export async function flvEnd({ readAt, size, start }: MediaFile): Promise<Verdic
 }
 
 const FILE_SIZE = Buffer.from('\0\x08filesize\0', 'latin1');
-/** Beyond it a number is no length. */
+/** A larger number cannot be a length. */
 const LARGEST = 2 ** 53;
 
-/** A number of AMF0 (a double) behind its name; `null` if there is none, or none above 0. */
+/** Reads `filesize`, an AMF0 number (a double) that follows its name; `null` if it is missing or not above 0. */
 function statedSize(start: Buffer): number | null {
   const at = start.indexOf(FILE_SIZE) + FILE_SIZE.length;
   if (at < FILE_SIZE.length || at + 8 > start.length) return null;

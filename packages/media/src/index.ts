@@ -17,12 +17,12 @@ export type { ReadAt } from './media-file.ts';
 export type { Flaw, Verdict } from './verdict.ts';
 
 /**
- * The end of a media file, as the lengths and counts in its container state it. Reads a few pieces of the file, never
- * the whole, whatever is in it: at most 500 reads and 3 MiB, and 8 MiB more to find the last of thousands of fragments.
- * Content that no container here knows is sound (docs/decisions/0047).
+ * Checks where a media file ends against the lengths and counts stated in its container. Only a few pieces of the file
+ * are read, never the whole file, for any content: at most 500 reads and 3 MiB, plus 8 MiB to find the last of
+ * thousands of fragments. Content in an unknown container counts as sound (docs/decisions/0047).
  *
- * @param size of the file in bytes
- * @throws what `readAt` throws, nothing else
+ * @param size file size in bytes
+ * @throws whatever `readAt` throws, nothing else
  */
 export async function endOf(readAt: ReadAt, size: number): Promise<Verdict> {
   const file = await openMedia(readAt, size);
@@ -30,11 +30,12 @@ export async function endOf(readAt: ReadAt, size: number): Promise<Verdict> {
 }
 
 /**
- * How long a media file plays, by its container, within the same bounds.
+ * Returns the playing time of a media file according to its container, within the same limits.
  *
- * @param size of the file in bytes
- * @returns seconds, above 0; `null` when the container does not say, says what its bytes contradict, or is not known
- * @throws what `readAt` throws, nothing else
+ * @param size file size in bytes
+ * @returns seconds, above 0; `null` if the container does not state the duration, contradicts its own bytes, or is
+ *   unknown
+ * @throws whatever `readAt` throws, nothing else
  */
 export async function durationOf(readAt: ReadAt, size: number): Promise<number | null> {
   const file = await openMedia(readAt, size);
@@ -42,7 +43,7 @@ export async function durationOf(readAt: ReadAt, size: number): Promise<number |
   return seconds !== null && seconds > 0 && seconds < LONGEST_SECONDS ? seconds : null;
 }
 
-/** A year. Whatever says more is wrong. */
+/** A year. Any longer duration is wrong. */
 const LONGEST_SECONDS = 366 * 86_400;
 
 interface Container {
@@ -51,7 +52,7 @@ interface Container {
   readonly duration?: (file: MediaFile) => Promise<number | null>;
 }
 
-/** The one table of what files begin with. The first that fits reads the file. */
+/** All known containers with the check for how a file begins. The first match reads the file. */
 const containers: readonly Container[] = [
   { is: isMatroska, end: matroskaEnd, duration: matroskaDuration },
   { is: isOfChunks, end: chunksEnd, duration: chunksDuration },
@@ -69,7 +70,7 @@ async function containerOf(file: MediaFile): Promise<Container | undefined> {
   return undefined;
 }
 
-/** The verdict on a container with more parts than any real one has. */
+/** Runs a parser, and returns `tooMuch` for a container with more parts than any real one has. */
 async function bounded<T>(tooMuch: T, read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();

@@ -7,8 +7,8 @@ export function isMatroska({ start }: MediaFile): boolean {
 }
 
 /**
- * Matroska and WebM. RFC 8794, RFC 9559: an EBML header, then a Segment whose size is known once the writer has
- * finished. A live recording leaves the size unknown for ever, which is legal.
+ * Matroska and WebM, RFC 8794 and RFC 9559: an EBML header, then a Segment whose size is known once the writer has
+ * finished. A live recording leaves the size unknown forever, which is legal.
  */
 export async function matroskaEnd({ readAt, size }: MediaFile): Promise<Verdict> {
   let position = 0;
@@ -28,7 +28,10 @@ export async function matroskaEnd({ readAt, size }: MediaFile): Promise<Verdict>
   return sound();
 }
 
-/** `Duration` in units of `TimestampScale` nanoseconds, both in the `Info` of the segment (RFC 9559, 5.1.2). */
+/**
+ * Returns `Duration`, converted from units of `TimestampScale` nanoseconds; both are in the segment's `Info` (RFC 9559,
+ * 5.1.2).
+ */
 export async function matroskaDuration({ readAt, size }: MediaFile): Promise<number | null> {
   const segment = await find(ids.segment, readAt, { contentAt: 0, end: size });
   const info = segment && (await find(ids.info, readAt, segment));
@@ -52,13 +55,13 @@ const ids = {
 };
 const BEFORE_SEGMENT = new Set([ids.header, ids.void, ids.crc32]);
 const MOST_ELEMENTS = 64;
-/** Bytes: an id of up to 4, a size of up to 8. */
+/** In bytes: an id of up to 4, and a size of up to 8. */
 const LONGEST_HEADER = 12;
 
 interface Element {
   readonly id: number;
   readonly contentAt: number;
-  /** By what it says; `Infinity`: its size is not known. */
+  /** End as stated by the element; `Infinity` if its size is unknown. */
   readonly end: number;
 }
 
@@ -73,8 +76,8 @@ async function find(id: number, readAt: ReadAt, outer: Pick<Element, 'contentAt'
 }
 
 /**
- * Id and size take 1 to 4 and 1 to 8 bytes: one more than their first has leading zero bits. `null`: no element starts
- * here.
+ * Reads an element header. The id takes 1 to 4 bytes and the size 1 to 8: one more than the number of leading zero bits
+ * in their first byte. `null`: no element starts here.
  */
 async function elementAt(readAt: ReadAt, at: number): Promise<Element | null> {
   const bytes = await readAt(at, LONGEST_HEADER);

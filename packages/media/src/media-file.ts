@@ -1,33 +1,36 @@
 /** Reads up to `length` bytes at `position`; fewer only at the end of the file. Both in bytes. */
 export type ReadAt = (position: number, length: number) => Promise<Buffer>;
 
-/** A file whose container is being read, whatever is in it. */
+/** A file whose container is being read, with any content. */
 export interface MediaFile {
-  /** Serves neighbouring reads from one. @throws TooMuchError over the bounds; what the reader of the file throws */
+  /**
+   * Serves neighbouring reads from a single one. @throws TooMuchError beyond the limits; whatever the underlying reader
+   * throws
+   */
   readonly readAt: ReadAt;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** The first bytes, at most `START_BYTES`. */
+  /** First bytes of the file, at most `START_BYTES`. */
   readonly start: Buffer;
-  /** How many reads reached the file so far. */
+  /** Returns how many reads have reached the file so far. */
   readonly reads: () => number;
 }
 
-/** Thrown when a container wants more reads than any real one needs. Never leaves this package. */
+/** Thrown when a container requires more reads than any real one needs. Never leaves this package. */
 export class TooMuchError extends Error {}
 
-/** Bounds every parser at once: no content makes it read more often, or more, than this. */
+/** Limits every parser: no content can cause more reads, or more bytes read, than this. */
 const MOST_READS = 500;
-/** 3 MiB for tables, and 8 MiB to search for the last fragment of a recording. */
+/** 3 MiB for tables, plus 8 MiB to search for the last fragment of a recording. */
 const MOST_BYTES = 11 * 1024 * 1024;
 /**
- * Five packets of the longest kind of transport stream. Boxes and chunks that lie close together share one read of this
- * length.
+ * Length of the initial read: five packets of the longest kind of transport stream. Boxes and chunks close together
+ * share one read of this length.
  */
 const START_BYTES = 1024;
 const MOST_BLOCKS = 4;
 
-/** @throws what `readAt` throws */
+/** @throws whatever `readAt` throws */
 export async function openMedia(readAt: ReadAt, size: number): Promise<MediaFile> {
   const blocks: { readonly at: number; readonly bytes: Buffer }[] = [];
   let reads = 0;

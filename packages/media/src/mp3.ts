@@ -3,14 +3,14 @@ import type { MediaFile } from './media-file.ts';
 import { flawed, missingBytes, sound } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
-/** The beginning of an MPEG audio frame, or a tag in front of one. */
+/** Whether a file begins with an MPEG audio frame, or with a tag that may precede one. */
 export function isMp3({ start }: MediaFile): boolean {
   return start.length >= 10 && (start.toString('latin1', 0, 3) === 'ID3' || isFrame(start));
 }
 
 /**
- * MP3: the first frame may hold an index (`Xing`, `Info`) with the length of all frames. Tools that cut or join files
- * leave it as it was, and players ignore it: a file is never held for it.
+ * MP3: the first frame may contain an index (`Xing`, `Info`) with the total length of all frames. Tools that cut or
+ * join files leave the index unchanged and players ignore it, so a mismatch is only a hint and never holds a file.
  */
 export async function mp3End({ readAt, size, start }: MediaFile): Promise<Verdict> {
   const at = afterTag(start);
@@ -28,7 +28,10 @@ export async function mp3End({ readAt, size, start }: MediaFile): Promise<Verdic
 const HAS_FRAMES = 1;
 const HAS_BYTES = 2;
 
-/** Layer III of MPEG 1, 2 or 2.5 with a bit rate and a sampling rate, ISO/IEC 11172-3, 2.4.1.3. */
+/**
+ * Whether the bytes are a Layer III frame header of MPEG 1, 2 or 2.5 with a bit rate and a sampling rate, ISO/IEC
+ * 11172-3, 2.4.1.3.
+ */
 function isFrame(bytes: Buffer): boolean {
   const [sync = 0, kind = 0, rates = 0] = bytes;
   const isLayer3 = (kind & 0xe6) === 0xe2 && (kind & 0x18) !== 0x08;

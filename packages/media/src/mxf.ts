@@ -7,10 +7,10 @@ export function isMxf({ start }: MediaFile): boolean {
 }
 
 /**
- * MXF, SMPTE ST 377-1: a row of keys, lengths and values, in partitions. The first partition says where the footer
- * partition begins, once the writer has closed the file; a writer that cannot go back leaves that open and ends with
- * the footer and an index of all partitions. Complete = there is a footer, and everything from its beginning ends
- * inside the file.
+ * MXF, SMPTE ST 377-1: a sequence of keys, lengths and values, in partitions. Once the writer has closed the file, the
+ * first partition states where the footer partition begins. A writer that cannot seek back leaves that field empty and
+ * ends with the footer and an index of all partitions. A file is complete if there is a footer and everything from its
+ * beginning onwards ends inside the file.
  */
 export async function mxfEnd({ readAt, size, start }: MediaFile): Promise<Verdict> {
   const why = await mxfFlaw(readAt, size, start);
@@ -28,27 +28,27 @@ async function mxfFlaw(readAt: ReadAt, size: number, start: Buffer): Promise<str
   return (await hasFooterNearEnd(readAt, size)) ? null : 'the container has no end (footer partition) yet';
 }
 
-/** The common prefix of all kinds of partitions. */
+/** Common prefix of the keys of all kinds of partitions. */
 const PARTITION_KEY = Buffer.from('060e2b34020501010d01020101', 'hex');
 const INDEX_KEY = Buffer.from('060e2b34020501010d01020101110100', 'hex');
 const ANY_KEY = Buffer.from('060e2b34', 'hex');
 const HEADER = 0x02;
 const FOOTER = 0x04;
 const KEY_BYTES = 16;
-/** Key, and a length of up to nine bytes. */
+/** Length of a key and a length field of up to nine bytes. */
 const START_OF_VALUE = KEY_BYTES + 9;
 /** Offset of the field in the value of a partition pack. */
 const FOOTER_PARTITION = 24;
-/** A footer has metadata, index tables and the index of partitions. */
+/** A footer consists of metadata, index tables and the index of partitions. */
 const MOST_PIECES = 4096;
-/** Where a footer that nothing points at is looked for. */
+/** Size of the tail that is searched for a footer without a pointer to it. */
 const MOST_TAIL_BYTES = 1024 * 1024;
 
 function isPartition(bytes: Buffer, kind: number): boolean {
   return bytes.subarray(0, PARTITION_KEY.length).equals(PARTITION_KEY) && bytes[PARTITION_KEY.length] === kind;
 }
 
-/** Everything from the footer on. It may be followed by what is no MXF. */
+/** Checks everything from the footer onwards. Data other than MXF may follow it. */
 async function flawFrom(readAt: ReadAt, footer: bigint, size: number): Promise<string | null> {
   let position = footer;
   const missing = missingBytes(footer + BigInt(START_OF_VALUE), size);
@@ -73,11 +73,14 @@ async function hasFooterNearEnd(readAt: ReadAt, size: number): Promise<boolean> 
 
 interface Piece {
   readonly valueAt: number;
-  /** From its beginning. */
+  /** Offset of the end, from the beginning of the piece. */
   readonly end: bigint;
 }
 
-/** A BER length: one byte below 128, else the number of bytes that follow with it. `null`: not all of it is there. */
+/**
+ * Reads a BER length: a single byte below 128, otherwise the number of bytes that contain it. `null`: not all of it is
+ * present.
+ */
 function readPiece(bytes: Buffer): Piece | null {
   const first = bytes[KEY_BYTES];
   if (first === undefined) return null;

@@ -3,8 +3,8 @@ import { flawed, sound } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
 /**
- * Recognises what is certainly no media file by its first bytes, as `file(1)` does: a log-in page, a source file, an
- * archive.
+ * Recognises by its first bytes what certainly is not a media file, as `file(1)` does: a login page, a source file or
+ * an archive.
  */
 export function noMedia({ start, size }: MediaFile): Verdict {
   const begins = start.toString('latin1');
@@ -13,7 +13,7 @@ export function noMedia({ start, size }: MediaFile): Verdict {
   return what === null ? sound() : flawed('no media', `this is ${what}, not a video`);
 }
 
-/** Signatures that no media file begins with. */
+/** Signatures with which no media file begins. */
 const signatures: readonly (readonly [signature: string, what: string])[] = [
   ['PK\x03\x04', 'an archive or document (ZIP)'],
   ['PK\x05\x06', 'an archive (ZIP)'],
@@ -33,16 +33,16 @@ const signatures: readonly (readonly [signature: string, what: string])[] = [
   ['d8:announce', 'a torrent file'],
 ];
 
-/** Y4M video begins with a line of text, playlists and subtitles are text. */
+/** First word of a Y4M video, which begins with a line of text. Playlists and subtitles are text. */
 const VIDEO_IN_TEXT = 'YUV4MPEG2 ';
 
 /**
- * Text as people and programs write it: valid UTF-8 or UTF-16 in lines, markup or JSON. A few bytes without structure
- * are not judged.
+ * Recognises text as people and programs write it: valid UTF-8 or UTF-16 in lines, markup or JSON. A few bytes without
+ * structure are not classified.
  */
 function textIn(start: Buffer, size: number): string | null {
   const text = decoded(start, size);
-  // Text has no control characters but white space.
+  // The only control characters in text are white space.
   if (text === null || /[^\P{Cc}\t\n\f\r]/u.test(text) || text.startsWith(VIDEO_IN_TEXT)) return null;
   const trimmed = text.trimStart();
   if (/^(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body|title|script|meta)\b/isu.test(trimmed)) return 'a web page';
@@ -51,7 +51,7 @@ function textIn(start: Buffer, size: number): string | null {
   return text.includes('\n') || text.includes('\r') ? 'plain text' : null;
 }
 
-/** @returns null if it is no text; a character that the end of the piece cuts is left out */
+/** @returns null if the bytes are not text; a character truncated at the end of the piece is dropped */
 function decoded(start: Buffer, size: number): string | null {
   const isUtf16 = start.length >= 4 && ['fffe', 'feff'].includes(start.toString('hex', 0, 2));
   const encoding = !isUtf16 ? 'utf-8' : start[0] === 0xff ? 'utf-16le' : 'utf-16be';

@@ -7,16 +7,16 @@ export function isTransportStream({ start }: MediaFile): boolean {
 }
 
 /**
- * MPEG transport streams, ISO/IEC 13818-1: packets of equal length, each with the same byte at the same place. Nothing
- * says how many there are. So only a packet that breaks off tells that bytes are missing: the file ends behind the
- * beginning of one. A stopped recorder or download leaves most files like that, and they play.
+ * MPEG transport streams, ISO/IEC 13818-1: packets of equal length, each with the same byte at the same offset. Nothing
+ * states how many there are, so only a truncated packet reveals missing bytes: the file ends after the beginning of
+ * one. A stopped recording or download leaves most files like that, and they play.
  */
 export async function transportStreamEnd({ readAt, size, start }: MediaFile): Promise<Verdict> {
   const { packet, sync } = gridOf(start) ?? grids[0];
   const left = size % packet;
   if (left === 0) return sound();
   const end = await readAt(size - left - packet, packet + left);
-  // Packets slipped somewhere: the grid says nothing about the end.
+  // The packets are out of step somewhere, so the grid says nothing about the end.
   if (end[sync] !== SYNC) return sound();
   if (end[packet + sync] !== SYNC) return sound(left <= sync ? null : size - left);
   const why = `the container ends in the middle of a packet (${left} of ${packet} bytes)`;
@@ -24,11 +24,12 @@ export async function transportStreamEnd({ readAt, size, start }: MediaFile): Pr
 }
 
 const SYNC = 0x47;
-/** Enough to be no accident. */
+/** Enough packets to rule out chance. */
 const LEAST_PACKETS = 5;
 
 /**
- * Bytes: plain packets, those with a time stamp in front (Blu-ray, AVCHD), those with error correction behind (DVB).
+ * Packet lengths and sync byte offsets in bytes: plain packets, packets preceded by a time stamp (Blu-ray, AVCHD), and
+ * packets followed by error correction (DVB).
  */
 const grids = [
   { packet: 188, sync: 0 },

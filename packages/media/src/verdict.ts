@@ -1,26 +1,26 @@
 /**
- * The fault of a file, as its container shows it.
+ * A fault of a file, as shown by its container.
  *
- * - `missing`: bytes, or what no player can do without, are not there
- * - `no length`: the container has no length yet, or never gets one because its writer could not go back
+ * - `missing`: bytes are missing, or something that no player can do without
+ * - `no length`: the container has no length yet, or never gets one because its writer could not seek back
  * - `no media`: the bytes are known to be something else
- * - `small`: what is missing is less than a packet, or is padding. The file plays; it may also be about to grow
- * - `hint`: bytes may be missing; many whole files look the same
+ * - `small`: less than a packet, or only padding, is missing. The file plays; it may also be about to grow
+ * - `hint`: bytes may be missing, but many complete files look the same
  */
 export interface Flaw {
   readonly is: 'missing' | 'no length' | 'no media' | 'small' | 'hint';
-  /** One sentence for a person, without its full stop. */
+  /** One sentence for people, without its full stop. */
   readonly why: string;
 }
 
-/** The end that a container states. */
+/** The result of checking the end that a container states. */
 export interface Verdict {
   readonly flaw: Flaw | null;
-  /** Where it ends for players, in bytes: stray bytes may follow. `null`: with the file. */
+  /** Where the file ends for players, in bytes, because stray bytes may follow. `null`: at the end of the file. */
   readonly end: number | null;
 }
 
-/** Nothing contradicts. @param end see `Verdict` */
+/** Returns the verdict that nothing contradicts the container. @param end see `Verdict` */
 export function sound(end: number | null = null): Verdict {
   return { flaw: null, end };
 }
@@ -29,14 +29,14 @@ export function flawed(is: Flaw['is'], why: string, end: number | null = null): 
   return { flaw: { is, why }, end };
 }
 
-/** `null` when `end` lies inside the file. Both in bytes. */
+/** Returns how many bytes are missing, in words; `null` if `end` lies inside the file. Both in bytes. */
 export function missingBytes(end: bigint | number, size: number): string | null {
   const missing = BigInt(end) - BigInt(size);
   if (missing <= 0n) return null;
   return `the container says ${missing.toLocaleString('en-US')} ${missing === 1n ? 'byte is' : 'bytes are'} missing`;
 }
 
-/** Sound, or flawed by as many bytes as lie behind the file. @param end in bytes */
+/** Returns a sound verdict, or one with the number of bytes missing from the file. @param end in bytes */
 export function endsAt(end: bigint | number, size: number): Verdict {
   const missing = missingBytes(end, size);
   return missing === null ? sound(Number(end)) : flawed('missing', missing);

@@ -1,31 +1,29 @@
 import type { ReadAt } from '../media-file.ts';
 
-/** ISO/IEC 14496-12, 4.2. */
+/** A box, ISO/IEC 14496-12, 4.2. */
 export interface Box {
   readonly type: string;
-  /**
-   * Where its header begins, where its content does, and where it ends by what it says. In bytes from the beginning of
-   * the file.
-   */
+  /** Offsets of the header, of the content and of the stated end, in bytes from the beginning of the file. */
   readonly at: number;
   readonly contentAt: number;
   readonly end: bigint;
 }
 
 /**
- * `zeros`: preallocated space that was not written yet, or padding. `cut`: the header is incomplete. `garbage`: not a
- * box, so the walk knows nothing.
+ * What is there instead of a box. `zeros`: preallocated space that has not been written yet, or padding. `cut`: the
+ * header is incomplete. `garbage`: not a box, so the structure is unknown from here.
  */
 export type NoBox = 'zeros' | 'cut' | 'garbage';
 
-/** @param outerEnd where the box ends in which it lies, or the file */
+/** @param outerEnd end of the enclosing box or of the file */
 export async function boxAt(readAt: ReadAt, at: number, outerEnd: number): Promise<Box | NoBox> {
   if (outerEnd - at < 8) return 'cut';
   const header = await readAt(at, Math.min(LONGEST_HEADER, outerEnd - at));
   if (header.length < 8) return 'cut';
   const type = header.toString('latin1', 4, 8);
   const length32 = header.readUInt32BE(0);
-  // Printable ASCII, or QuickTime's © (0xA9) in front. A copy may have reached the middle of a header.
+  // Printable ASCII, possibly preceded by QuickTime's © (0xA9). A copy in progress may have reached the middle of a
+  // header.
   if (!/^[\x20-\x7e\xa9][\x20-\x7e]{3}$/u.test(type)) return type.endsWith('\0') ? 'zeros' : 'garbage';
   if (length32 === 0) return { type, at, contentAt: at + 8, end: BigInt(outerEnd) };
   if (length32 !== 1) return length32 < 8 ? 'garbage' : box(type, at, { header: 8, length: BigInt(length32) });
@@ -34,12 +32,12 @@ export async function boxAt(readAt: ReadAt, at: number, outerEnd: number): Promi
   return length < 16n ? 'garbage' : box(type, at, { header: 16, length });
 }
 
-/** The type of a box that was not written yet. */
+/** The type of a box that has not been written yet. */
 export const UNWRITTEN = '\0\0\0\0';
 
 /**
- * The boxes in a box, up to invalid data or one that does not fit. If zeros replace a box, up to the end, the last one
- * has the type `UNWRITTEN`.
+ * Returns the boxes inside a box, up to invalid data or a box that does not fit. If zeros fill the rest of the outer
+ * box, the last one returned has the type `UNWRITTEN`.
  */
 export async function boxesIn(readAt: ReadAt, outer: Box): Promise<readonly Box[]> {
   const boxes: Box[] = [];
@@ -55,7 +53,7 @@ export async function boxesIn(readAt: ReadAt, outer: Box): Promise<readonly Box[
 }
 
 const LONGEST_HEADER = 16;
-/** Bounds the work for hostile files. */
+/** Limits the work for hostile files. */
 const MOST_INNER_BOXES = 64;
 
 async function endsInZeros(readAt: ReadAt, { contentAt, end }: Box): Promise<boolean> {

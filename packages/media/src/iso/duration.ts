@@ -10,13 +10,13 @@ import { tracksOf } from './movie.ts';
 export interface MovieSeconds {
   /** Duration of the samples that the movie itself lists. */
   readonly seconds: number | null;
-  /** It continues in fragments (`mvex`). */
+  /** Whether the movie continues in fragments (`mvex`). */
   readonly isFragmented: boolean;
-  /** Duration with all fragments, as the writer states it (`mehd`). */
+  /** Duration including all fragments, as stated by the writer (`mehd`). */
   readonly stated: number | null;
 }
 
-/** ISO/IEC 14496-12, 8.2.2 and 8.8.2. */
+/** Reads the durations in a movie header, ISO/IEC 14496-12, 8.2.2 and 8.8.2. */
 export async function movieSeconds(readAt: ReadAt, movie: Box): Promise<MovieSeconds> {
   const boxes = await boxesIn(readAt, movie);
   const bytes = await contentOf(readAt, boxes, 'mvhd');
@@ -31,7 +31,7 @@ export async function movieSeconds(readAt: ReadAt, movie: Box): Promise<MovieSec
   };
 }
 
-/** `null` if it is cut, or 0 or all ones, which say that it is not known. */
+/** Returns `null` if the value is truncated, or if it is 0 or all ones, which mean that it is unknown. */
 function lengthIn(bytes: Buffer, at: number): number | null {
   const isLong = bytes[0] === 1;
   if (bytes.length < at + (isLong ? 8 : 4)) return null;
@@ -45,8 +45,8 @@ async function contentOf(readAt: ReadAt, boxes: readonly Box[], wanted: string):
 }
 
 /**
- * From the beginning of the first fragment to the end of the last, or from the beginning of a movie that has samples of
- * its own.
+ * Returns the time from the beginning of the first fragment to the end of the last, or from the beginning of the movie
+ * if it has samples of its own.
  */
 export async function fragmentSeconds(
   readAt: ReadAt,
@@ -67,7 +67,7 @@ export async function fragmentSeconds(
   return longest > 0 ? longest : null;
 }
 
-/** Default duration of a sample of each track, for fragments without their own (`trex`). */
+/** Returns each track's default sample duration, for fragments without their own (`trex`). */
 async function defaultDurations(readAt: ReadAt, movie: Box): Promise<ReadonlyMap<number, number>> {
   const extension = (await boxesIn(readAt, movie)).find(({ type }) => type === 'mvex');
   const durations = new Map<number, number>();
@@ -78,7 +78,10 @@ async function defaultDurations(readAt: ReadAt, movie: Box): Promise<ReadonlyMap
   return durations;
 }
 
-/** By an index of all segments, if it ends with the file, or with a table at the end of it. */
+/**
+ * Returns the duration from an index of all segments, if the indexed segments end with the file, or are followed only
+ * by the table at its end.
+ */
 export async function indexSeconds({ readAt, size }: MediaFile, { index }: Layout): Promise<number | null> {
   const segments = index && (await segmentsIn(readAt, index));
   if (segments === null) return null;

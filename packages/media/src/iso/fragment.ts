@@ -6,11 +6,11 @@ import type { Track } from './movie.ts';
 import type { ReadAt } from '../media-file.ts';
 
 /**
- * The samples that a `moof` lists, ISO/IEC 14496-12, 8.8. Only the last run of each track is read. A sample size that
- * the movie defines for the whole track is not read.
+ * Returns the samples that a `moof` lists, ISO/IEC 14496-12, 8.8. Only the last run of each track is read. A sample
+ * size that the movie defines for the whole track is ignored.
  *
- * @param tracks of the movie
- * @returns one for each track with samples; `unwritten` if a part of it is zeros
+ * @param tracks tracks of the movie
+ * @returns one entry per track with samples; `unwritten` if part of the box is zeros
  */
 export async function samplesOf(
   readAt: ReadAt,
@@ -30,7 +30,7 @@ export async function samplesOf(
 
 const MOST_TRACKS = 16;
 const MOST_RUNS = 16;
-/** Most samples of a run that are read. Bounds the work for hostile files. */
+/** Maximum number of bytes read from the sample table of a run. Limits the work for hostile files. */
 const MOST_RUN_BYTES = 16 * 1024;
 
 async function samplesOfTrack(
@@ -49,22 +49,22 @@ async function samplesOfTrack(
   if (header.length < 8 || run.length < 8) return null;
   const hasBase = (flagsOf(header) & BASE_OFFSET) !== 0 && header.length >= 16;
   const isFromFragment = isFirst || (flagsOf(header) & BASE_IS_FRAGMENT) !== 0;
-  // Otherwise it continues where the track before it ended, by sizes that may not be known.
+  // Otherwise the run continues where the previous track ended, which depends on sizes that may be unknown.
   const base = hasBase ? Number(header.readBigUInt64BE(8)) : isFromFragment ? fragment.at : -Infinity;
   const id = header.readUInt32BE(4);
   const sampleSize = inHeader(header, DEFAULT_SIZE);
   return samplesOfRun(run, { base, sampleSize, codec: tracks.find((one) => one.id === id)?.codec ?? '' });
 }
 
-/** When the samples of a track in a fragment begin and end, in units of the track. */
+/** Start and end time of a track's samples in a fragment, in the track's time units. */
 export interface FragmentTime {
   readonly id: number;
   readonly start: number;
-  /** `null`: not known. */
+  /** `null`: unknown. */
   readonly end: number | null;
 }
 
-/** @param defaults duration of a sample by track, where the fragment has none */
+/** @param defaults sample duration by track, for fragments without one */
 export async function timesOf(
   readAt: ReadAt,
   fragment: Box,
@@ -90,7 +90,7 @@ export async function timesOf(
   return times;
 }
 
-/** @param each duration of a sample that has none of its own @returns `null`: not known */
+/** @param each duration of samples that have none of their own @returns `null` if unknown */
 function durationOfRun(run: Buffer, each: number): number | null {
   if (run.length < 8) return null;
   const flags = flagsOf(run);
@@ -104,7 +104,9 @@ function durationOfRun(run: Buffer, each: number): number | null {
   return sum;
 }
 
-/** A default for all samples of a track. @returns `null`: each has its own, or the movie says */
+/**
+ * Reads a default for all samples of a track. @returns `null` if each sample has its own value, or the movie states it
+ */
 function inHeader(header: Buffer, wanted: number): number | null {
   const flags = flagsOf(header);
   if ((flags & wanted) === 0) return null;
@@ -116,7 +118,7 @@ function inHeader(header: Buffer, wanted: number): number | null {
   return header.length < at + 4 ? null : header.readUInt32BE(at);
 }
 
-/** The last box of a type, at most its first 16 KiB. */
+/** Reads the last box of a type, at most its first 16 KiB. */
 async function startOf(readAt: ReadAt, boxes: readonly Box[], wanted: string): Promise<Buffer> {
   const box = boxes.findLast(({ type }) => type === wanted);
   return box === undefined ? NOTHING : readAt(box.contentAt, Math.min(Number(box.end) - box.contentAt, MOST_RUN_BYTES));
@@ -131,7 +133,10 @@ const BASE_OFFSET = 1;
 const BASE_IS_FRAGMENT = 0x20000;
 const DEFAULT_DURATION = 0x8;
 const DEFAULT_SIZE = 0x10;
-/** In this order, if their flags are set; the second is the number of a description. */
+/**
+ * Optional fields and their lengths, in this order, present if their flags are set. The second is the number of a
+ * sample description.
+ */
 const HEADER_FIELDS = [
   [BASE_OFFSET, 8],
   [0x2, 4],
@@ -142,10 +147,10 @@ const DATA_OFFSET = 1;
 const FIRST_FLAGS = 4;
 const DURATION = 0x100;
 const SIZE = 0x200;
-/** What there may be of each sample, four bytes each: also flags and a composition offset. */
+/** Optional fields of each sample, four bytes each; besides duration and size, flags and a composition offset. */
 const FIELDS = [DURATION, SIZE, 0x400, 0x800];
 
-/** @returns `null`: it has no samples */
+/** @returns `null` if the run has no samples */
 function samplesOfRun(
   run: Buffer,
   { base, sampleSize, codec }: { readonly base: number; readonly sampleSize: number | null; readonly codec: string },
@@ -153,7 +158,7 @@ function samplesOfRun(
   const flags = flagsOf(run);
   const count = run.readUInt32BE(4);
   if (count === 0) return null;
-  // Without an offset, the run continues where the one before it ended.
+  // Without an offset, the run continues where the previous one ended.
   const at = (flags & DATA_OFFSET) === 0 || run.length < 12 ? -1 : base + run.readInt32BE(8);
   if (at < 0) return { end: 0, wholeEnd: null, frame: null, codec };
   const sizes = sizesIn(entriesOf(run, flags), { flags, count, sampleSize });
@@ -181,5 +186,5 @@ function sizesIn(
   return Array.from({ length }, (_, index) => entries.readUInt32BE(index * entryBytes + sizeAt));
 }
 
-/** Of samples of one size, so many are looked at. */
+/** Maximum number of samples considered if all have the same size. */
 const MOST_EQUAL = 4096;

@@ -11,7 +11,7 @@ import type { Layout } from './layout.ts';
 import { flawed, sound } from '../verdict.ts';
 import type { Verdict } from '../verdict.ts';
 
-/** Whether a file begins like an MP4 or QuickTime movie, or its first boxes lead to one that does. */
+/** Whether a file begins like an MP4 or QuickTime movie, or its first boxes are followed by such a beginning. */
 export async function isIsoMedia({ readAt, size, start }: MediaFile): Promise<boolean> {
   const first = start.toString('latin1', 4, 8);
   if ([FIRST_BOXES, SEGMENT_BOXES, OTHER_BOXES].some((types) => types.has(first))) return true;
@@ -26,15 +26,15 @@ export async function isIsoMedia({ readAt, size, start }: MediaFile): Promise<bo
   return false;
 }
 
-/** In front of the first box that is known. */
+/** Maximum number of unknown boxes before the first known one. */
 const MOST_UNKNOWN_BOXES = 8;
 
 /**
- * MP4 and QuickTime. ISO/IEC 14496-12, 4.2: a row of boxes, each with a 32-bit length and a type; length 1 means that a
- * 64-bit length follows, length 0 that the box ends with the file. Complete = every box ends inside the file, one of
- * them is `moov`, and the last samples that it and the last fragment know of are in the file. Behind a whole `moov` and
- * a whole `mdat` some tools leave bytes that are no box (half a tag, the trailer of a camera); players skip them. A
- * segment of a stream, which has no `moov`, is not judged.
+ * MP4 and QuickTime, ISO/IEC 14496-12, 4.2: a sequence of boxes, each with a 32-bit length and a type. Length 1 means
+ * that a 64-bit length follows; length 0 means that the box ends with the file. A file is complete if every box ends
+ * inside the file, one of them is `moov`, and the file contains the last samples listed by `moov` and the last
+ * fragment. After a complete `moov` and `mdat`, some tools leave bytes that are not a box (half a tag, a camera's
+ * trailer); players skip them. A segment of a stream, which has no `moov`, is not judged.
  */
 export async function isoMediaEnd(file: MediaFile): Promise<Verdict> {
   if (SEGMENT_BOXES.has(file.start.toString('latin1', 4, 8))) return sound();
@@ -47,7 +47,7 @@ export async function isoMediaEnd(file: MediaFile): Promise<Verdict> {
   return why === null ? sound(end) : flawed('missing', why);
 }
 
-/** Seconds. A movie that continues in fragments does not have its duration in its header. */
+/** Returns the duration in seconds. The header of a movie that continues in fragments does not contain it. */
 export async function isoMediaDuration(file: MediaFile): Promise<number | null> {
   const layout = await layoutOf(file);
   if (layout.movie === null) return null;
@@ -72,8 +72,8 @@ async function flawIn({ readAt, size }: MediaFile, movie: Box, { fragments }: La
 }
 
 /**
- * Whether only the length of the last `mdat` is wrong: it leads out of the file, but every sample that is listed is in
- * the file.
+ * Whether only the length of the last `mdat` is wrong: it points beyond the end of the file, but the file contains
+ * every listed sample.
  */
 async function isOnlyTooLong({ readAt, size }: MediaFile, { cut, movie, fragments }: Layout): Promise<boolean> {
   if (cut === null || !MEDIA_DATA.has(cut.box.type) || movie === null) return false;
@@ -86,12 +86,12 @@ async function isOnlyTooLong({ readAt, size }: MediaFile, { cut, movie, fragment
   return areAllThere && listed.some(({ end }) => end > cut.box.at) && (await sampleFlaw(readAt, size, listed)) === null;
 }
 
-/** The beginning of a fragmented recording. */
+/** Whether no track lists samples, as at the beginning of a fragmented recording. */
 function hasNoSamples(tracks: readonly Samples[]): boolean {
   return tracks.length > 0 && tracks.every(({ end }) => end === 0);
 }
 
-/** Whether the media data of a fragment are in front of it, which is not usual, or there are none. */
+/** Whether a fragment's media data precede it, which is unusual, or do not exist. */
 function isBefore(samples: readonly Samples[], { at }: Box): boolean {
   return samples.every(({ end }) => end > 0 && end <= at);
 }

@@ -3,11 +3,11 @@ import type { Box } from './boxes.ts';
 import type { MediaFile } from '../media-file.ts';
 
 /**
- * Where the last fragment of a long recording begins, ISO/IEC 14496-12: by the table at the end of the file (`mfra`,
- * 8.8.9), by an index in front (`sidx`, 8.16.3), or by its first bytes in the last 8 MiB.
+ * Finds where the last fragment of a long recording begins, ISO/IEC 14496-12: from the table at the end of the file
+ * (`mfra`, 8.8.9), from an index at the front (`sidx`, 8.16.3), or by searching for its first bytes in the last 8 MiB.
  *
- * @param index in front of the first fragment
- * @returns in bytes; `null` if it is not found
+ * @param index index before the first fragment
+ * @returns offset in bytes; `null` if it was not found
  */
 export async function lastFragmentAt(file: MediaFile, index: Box | null): Promise<number | null> {
   for (const found of [() => byTable(file), () => byIndex(file, index), () => bySearch(file)]) {
@@ -18,7 +18,7 @@ export async function lastFragmentAt(file: MediaFile, index: Box | null): Promis
   return null;
 }
 
-/** The boxes that begin a fragment, or a segment of several. */
+/** Types of boxes that begin a fragment, or a segment of several fragments. */
 const STARTS = new Set(['moof', 'styp', 'sidx', 'emsg', 'prft']);
 
 async function byTable({ readAt, size }: MediaFile): Promise<number | null> {
@@ -31,7 +31,7 @@ async function byTable({ readAt, size }: MediaFile): Promise<number | null> {
     const head = type === 'tfra' ? await readAt(contentAt, 16) : Buffer.alloc(0);
     if (head.length < 16) continue;
     const isLong = head[0] === 1;
-    // Three numbers of one to four bytes follow time and offset.
+    // Time and offset are followed by three numbers of one to four bytes each.
     const numbers = [4, 2, 0].reduce((sum, shift) => sum + 1 + ((head.readUInt32BE(8) >> shift) & 3), 0);
     const entryBytes = (isLong ? 16 : 8) + numbers;
     const entry = await readAt(contentAt + 16 + (head.readUInt32BE(12) - 1) * entryBytes, entryBytes);
@@ -47,13 +47,13 @@ async function byIndex({ readAt }: MediaFile, index: Box | null): Promise<number
 }
 
 export interface Segments {
-  /** Where the last one begins and ends, in bytes. */
+  /** Offsets of the beginning and end of the last segment, in bytes. */
   readonly lastAt: number;
   readonly end: number;
   readonly seconds: number;
 }
 
-/** `null`: it lists none. */
+/** Reads an index; `null` if it lists no segments. */
 export async function segmentsIn(
   readAt: MediaFile['readAt'],
   { contentAt, end: indexEnd }: Box,
@@ -74,7 +74,7 @@ export async function segmentsIn(
   return { lastAt, end, seconds: units / head.readUInt32BE(8) };
 }
 
-/** `moof`, and the header of its first box, which is always the same. */
+/** `moof` and the header of its first box, which are always the same. */
 const START_OF_FRAGMENT = Buffer.from('6d6f6f66000000106d666864', 'hex');
 const LENGTH_BYTES = 4;
 const PIECE_BYTES = 1024 * 1024;

@@ -6,51 +6,51 @@ import { missingBytes } from '../verdict.ts';
 
 const setOf = (types: string): ReadonlySet<string> => new Set(types.split(' '));
 
-/** The first box of a movie, also of one by old QuickTime. */
+/** Types that may come first in a movie, including one by old QuickTime. */
 export const FIRST_BOXES = setOf('ftyp moov mdat wide free skip pnot');
-/** The first box of a segment of a stream. */
+/** Types that may come first in a segment of a stream. */
 export const SEGMENT_BOXES = setOf('styp moof sidx ssix prft emsg');
-/** May come first, but are no proof that a movie follows. */
+/** Types that may come first but do not prove that a movie follows. */
 export const OTHER_BOXES = setOf('uuid meta pdin udta PICT');
-/** Others of the top level: one of these that ends behind the file is cut off. */
+/** Other top-level types. One of these that ends beyond the file is truncated. */
 const LATER_BOXES = setOf('mfra imda meco !mov !mof !six !ssx');
 export const MEDIA_DATA = setOf('mdat imda');
 
 const isKnown = (type: string): boolean =>
   [FIRST_BOXES, SEGMENT_BOXES, OTHER_BOXES, LATER_BOXES].some((types) => types.has(type));
 
-/** The row of boxes that is a file. */
+/** A file as a sequence of boxes. */
 export interface Layout {
-  /** The box that ends behind the file, and by how much in words. The walk ended there. */
+  /** The box that ends beyond the file, and by how much, in words. The walk stopped there. */
   readonly cut: { readonly box: Box; readonly why: string } | null;
-  /** Players take the first. */
+  /** The first `moov`, because that is the one players use. */
   readonly movie: Box | null;
   readonly fragments: { readonly first: Fragment | null; readonly last: Fragment | null };
-  /** An index of all segments, in front of the first fragment. */
+  /** An index of all segments, before the first fragment. */
   readonly index: Box | null;
-  /** Still images (HEIF) have `meta` in the place of `moov`. */
+  /** Whether the file is a still image (HEIF), which has `meta` in place of `moov`. */
   readonly isImage: boolean;
-  /** Its end was not found. */
+  /** Whether the end of the layout was not found. */
   readonly isLong: boolean;
-  /** Where the last box ends, in bytes; `null`: with the file. */
+  /** Where the last box ends, in bytes; `null`: at the end of the file. */
   readonly end: number | null;
 }
 
 export interface Fragment {
   readonly box: Box;
-  /** Whether media data follow it. */
+  /** Whether media data follow the fragment. */
   readonly hasData: boolean;
 }
 
-/** The layout of a movie, with or without fragments. Adjacent small boxes share a read. */
+/** Maximum number of reads for the layout of a movie with or without fragments. Adjacent small boxes share a read. */
 const MOST_FRAGMENT_READS = 40;
 const MOST_OTHER_READS = 400;
-/** From the last fragment on. */
+/** Maximum number of reads from the last fragment onwards. */
 const MOST_LAST_READS = 16;
 
 /**
- * Walks over the boxes. Long recordings have thousands of fragments: after some of them, the walk continues at the last
- * one, if that can be found.
+ * Walks over the boxes. Long recordings have thousands of fragments, so after some of them the walk continues at the
+ * last one, if it can be found.
  */
 export async function layoutOf(file: MediaFile): Promise<Layout> {
   const { readAt, size } = file;
@@ -74,7 +74,7 @@ export async function layoutOf(file: MediaFile): Promise<Layout> {
     const isWhole = types.has('moov') && types.has('mdat');
     if (typeof box === 'string') return layout({ end: box === 'zeros' || isWhole ? position : null });
     const why = missingBytes(box.end, size);
-    // What looks like the header of a box may be text, behind everything that a player needs.
+    // After everything a player needs, text may look like the header of a box.
     if (why !== null && isWhole && !isKnown(box.type)) return layout({ end: position });
     if (why !== null) return layout({ cut: { box, why } });
     types.add(box.type);

@@ -4,19 +4,19 @@ import { lastFrame } from './samples.ts';
 import type { Samples } from './samples.ts';
 import type { ReadAt } from '../media-file.ts';
 
-/** The last samples of a track that the index itself lists, by its number. Fragments are not among them. */
+/** A track's last samples listed by the index itself, without those in fragments. */
 export interface Track extends Samples {
   readonly id: number;
-  /** Units of its times in a second; 0: not known. */
+  /** Time units per second; 0: unknown. */
   readonly timescale: number;
 }
 
 /**
- * The last samples of each track according to `moov`: ISO/IEC 14496-12, 8.3 to 8.8. Reads some 40 boxes of each track,
- * and no table completely.
+ * Returns the last samples of each track according to `moov`, ISO/IEC 14496-12, 8.3 to 8.8. Reads about 40 boxes per
+ * track, and no table completely.
  *
- * @returns `unwritten` if a part of it is zeros. A track that cannot be parsed, or whose samples are in other files, is
- *   left out.
+ * @returns `unwritten` if part of the index is zeros. Omits tracks that cannot be parsed or whose samples are in other
+ *   files.
  */
 export async function tracksOf(readAt: ReadAt, movie: Box): Promise<readonly Track[] | 'unwritten'> {
   const boxes = await boxesIn(readAt, movie);
@@ -31,7 +31,7 @@ export async function tracksOf(readAt: ReadAt, movie: Box): Promise<readonly Tra
 }
 
 const MOST_TRACKS = 16;
-/** The limit for a table that is read completely. */
+/** Maximum length of a table that is read completely. */
 const MOST_TABLE_BYTES = 32 * 1024;
 
 type Boxes = ReadonlyMap<string, Box>;
@@ -55,7 +55,7 @@ async function trackOf(readAt: ReadAt, track: Box): Promise<Track | 'unwritten' 
   return samples === 'unwritten' ? samples : { id, codec, timescale, ...samples };
 }
 
-/** Tracks of reference movies name another file. */
+/** Whether a track's samples are in another file, as in reference movies. */
 async function isElsewhere(readAt: ReadAt, information: Box | undefined): Promise<boolean> {
   const dataReference = information && (await boxesIn(readAt, information)).find(({ type }) => type === 'dref');
   if (dataReference === undefined) return false;
@@ -73,7 +73,7 @@ async function idOf(readAt: ReadAt, header: Box | undefined): Promise<number> {
 async function lastSamples(readAt: ReadAt, boxes: Boxes): Promise<Omit<Samples, 'codec'> | 'unwritten'> {
   const chunks = await lastChunk(readAt, boxes);
   if (chunks === null) return { end: 0, wholeEnd: null, frame: null };
-  // At 0 is the first box of the file.
+  // Offset 0 is the first box of the file, so it cannot be a chunk.
   if (chunks.lastAt === 0) return 'unwritten';
   const { sizes, each, count } = await sizesInLastChunk(readAt, boxes, chunks.count);
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
@@ -101,13 +101,13 @@ async function lastChunk(
 
 interface ChunkSizes {
   /**
-   * None if all samples have one size, which old files give in units of their own, or if the tables are too long to
-   * read.
+   * Empty if all samples have the same size, which old files state in units of their own, or if the tables are too long
+   * to read.
    */
   readonly sizes: readonly number[];
-  /** The one size; 0: they have different ones. */
+  /** The common sample size; 0 if sizes differ. */
   readonly each: number;
-  /** Samples in the chunk; 0: not known. */
+  /** Number of samples in the chunk; 0: unknown. */
   readonly count: number;
 }
 
@@ -126,7 +126,7 @@ async function sizesInLastChunk(readAt: ReadAt, boxes: Boxes, chunks: number): P
   };
 }
 
-/** @returns 0 if not known */
+/** @returns 0 if unknown */
 async function samplesInLastChunk(
   readAt: ReadAt,
   table: Box | undefined,
@@ -143,11 +143,11 @@ async function samplesInLastChunk(
     inLast = runs.readUInt32BE(at + 4);
     before += Math.max(0, next - first) * inLast;
   }
-  // Some writers count on for a last chunk that has less.
+  // Some writers count as if the last chunk were full.
   return Math.max(0, Math.min(inLast, samples - before));
 }
 
-/** Empty if the content is shorter, or the length exceeds that of a table. */
+/** Reads part of a box's content. Empty if the content is shorter, or the length exceeds the limit for a table. */
 async function contentOf(readAt: ReadAt, box: Box | undefined, length: number, from = 0): Promise<Buffer> {
   if (box === undefined || from < 0 || length > MOST_TABLE_BYTES) return NOTHING;
   const at = box.contentAt + from;

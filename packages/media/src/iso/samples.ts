@@ -1,15 +1,15 @@
 import { missingBytes } from '../verdict.ts';
 import type { ReadAt } from '../media-file.ts';
 
-/** What an index says about the last samples (frames) of a track. */
+/** What an index says about a track's last samples (frames). */
 export interface Samples {
-  /** The least place where their bytes end. */
+  /** Lowest possible offset at which the samples end. */
   readonly end: number;
-  /** Where they certainly end; `null`: not known. */
+  /** Exact offset at which they end; `null`: unknown. */
   readonly wholeEnd: number | null;
-  /** A frame that is not tiny; `null` if the position of none is known. */
+  /** A frame that is not tiny; `null` if none has a known position. */
   readonly frame: Frame | null;
-  /** Four letters; '' if not known. */
+  /** Four characters; '' if unknown. */
   readonly codec: string;
 }
 
@@ -19,7 +19,9 @@ export interface Frame {
   readonly length: number;
 }
 
-/** A frame by the sizes of the samples in a row: the last one that is not tiny. @param at where the first one begins */
+/**
+ * Returns the last frame that is not tiny, given the sizes of consecutive samples. @param at offset of the first sample
+ */
 export function lastFrame(at: number, sizes: readonly number[]): Frame | null {
   let frame: Frame | null = null;
   let begin = at;
@@ -31,8 +33,8 @@ export function lastFrame(at: number, sizes: readonly number[]): Frame | null {
 }
 
 /**
- * Whether bytes are missing at the end, or zeros stand where the last frame belongs, in space that a copy reserved
- * before.
+ * Returns a flaw if bytes are missing at the end, or if zeros are found in place of the last frame, in space that a
+ * copy had reserved.
  */
 export async function sampleFlaw(readAt: ReadAt, size: number, tracks: readonly Samples[]): Promise<string | null> {
   const end = tracks.reduce((latest, track) => Math.max(latest, track.end), 0);
@@ -50,7 +52,10 @@ export async function sampleFlaw(readAt: ReadAt, size: number, tracks: readonly 
 const LEAST_FRAME_BYTES = 16;
 const START_OF_FRAME = 64;
 
-/** Their frames begin with a length, a mark or a header. Sound without compression may be silent: nothing but zeros. */
+/**
+ * Codecs whose frames begin with a length, a marker or a header. Uncompressed audio is not among them, because silence
+ * is all zeros.
+ */
 const NEVER_ZEROS = new Set(
   (
     'avc1 avc2 avc3 avc4 hvc1 hev1 dvh1 dvhe dva1 dvav vvc1 vvi1 vp08 vp09 av01 mp4v jpeg mjpa mjpb ' +
