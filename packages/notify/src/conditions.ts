@@ -1,17 +1,17 @@
 import type { NewsKind } from './target.ts';
 import type { Message } from './message.ts';
 
-/** A problem that lasts: an unavailable folder, a refused key. */
+/** A lasting problem, such as an unavailable folder or a refused key. */
 export interface Trouble {
   readonly cause: string;
   readonly kind: NewsKind;
-  /** How long it must last before targets are notified. */
+  /** How long the trouble must last before targets are notified. */
   readonly holdMs: number;
   readonly title: string;
   readonly body: string;
-  /** Title of the message when it is over. */
+  /** Title of the message sent when the trouble is over. */
   readonly overTitle: string;
-  /** A change sends another message: missing, late. */
+  /** The current stage, such as missing or late. A change of stage sends another message. */
   readonly stage?: string;
   /** Hosts that last saw a trouble that belongs to no single host; absent without a fleet. */
   readonly seenBy?: readonly string[];
@@ -21,18 +21,18 @@ export interface Trouble {
 export interface Condition {
   readonly trouble: Trouble;
   readonly isOn: boolean;
-  /** When it began or ended. */
+  /** When the trouble began or ended. */
   readonly changedAt: number;
-  /** Stage of the last message; null when none was sent or its end was announced. */
+  /** Stage of the last message; null if none has been sent or the end has been announced. */
   readonly told: string | null;
-  /** Times of the messages of the last hour. */
+  /** Times of the messages sent within the last hour. */
   readonly tellings: readonly number[];
 }
 
-/** By cause. */
+/** Conditions by cause. */
 export type Conditions = Readonly<Record<string, Condition>>;
 
-/** Pure: updates the conditions with the current troubles. Causes for which `isKnown` is false keep their state. */
+/** Updates the conditions with the current troubles. Causes for which `isKnown` is false keep their state. Pure. */
 export function looked(
   conditions: Conditions,
   troubles: readonly Trouble[],
@@ -59,14 +59,14 @@ function on(condition: Condition, trouble: Trouble, now: number): Condition {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** How long a trouble must be over before that is announced, so that a short gap sends nothing. */
+/** How long a trouble must be over before its end is announced, so that a short gap sends no message. */
 const settledMs = minuteMs;
 
-/** The same for a trouble that returned repeatedly within the last hour. */
+/** Like `settledMs`, for a trouble that has returned repeatedly within the last hour. */
 const flappingMs = 15 * minuteMs;
 const flaps = 3;
 
-/** Pure: whether a trouble of these kinds was announced, or has lasted long enough to be announced. */
+/** Whether a trouble of one of these kinds has been announced, or has lasted long enough to be. Pure. */
 export function lastsAny(conditions: Conditions, kinds: ReadonlySet<NewsKind>, now: number): boolean {
   return Object.values(conditions).some(
     ({ trouble, isOn, told, changedAt }) =>
@@ -74,12 +74,15 @@ export function lastsAny(conditions: Conditions, kinds: ReadonlySet<NewsKind>, n
   );
 }
 
-/** A clock that was set back must not delay a message. */
+/** Returns the time since a change. A clock that was set back must not delay a message. */
 function lasted(since: number, now: number): number {
   return now < since ? Infinity : now - since;
 }
 
-/** Pure: messages that are due now, and the conditions after them. Only announced troubles are announced as over. */
+/**
+ * Returns the messages that are due now and the updated conditions. An end is announced only for troubles that were
+ * announced. Pure.
+ */
 export function toTell(
   conditions: Conditions,
   now: number,
@@ -98,7 +101,7 @@ export function toTell(
   return { conditions: next, messages };
 }
 
-/** Kinds that stop all work while they last. */
+/** Kinds of trouble that stop all work while they last. */
 export const stopping: ReadonlySet<NewsKind> = new Set(['paused', 'key_refused']);
 
 function messageOf(condition: Condition, now: number, stoppers: readonly Condition[]): Message | null {

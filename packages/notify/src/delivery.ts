@@ -5,13 +5,15 @@ import { placeOf } from './senders/send.ts';
 import type { Send } from './senders/send.ts';
 import type { Sent } from './senders/sent.ts';
 
-/** Delivers messages from the outbox to one target, in order, one at a time, with retries until it accepts them. */
+/**
+ * Delivers messages from the outbox to one target, in order and one at a time, retrying until the target accepts them.
+ */
 export interface Delivery {
   readonly name: string;
   change(target: MessageTarget): void;
-  /** Call it after a message was posted. */
+  /** Must be called after a message was posted. */
   wake(): void;
-  /** Sends due messages. Returns at once; the signal ends the work that it starts. */
+  /** Starts sending due messages and returns immediately. `DeliveryWorld.signal` ends the work. */
   tick(now: number): void;
   /** Resolves when no message is being sent. */
   idle(): Promise<void>;
@@ -23,24 +25,24 @@ export interface DeliveryWorld {
   readonly logger: Logger;
   readonly results: TargetResults;
   readonly now: () => number;
-  /** Id of the outbox, for ids of messages that differ from machine to machine. */
+  /** Id of the outbox, which makes message ids unique across machines. */
   readonly id: string;
   /** Name of this host. */
   readonly host: string;
-  /** Address of its page, if other machines can reach one. */
+  /** Address of the host's status page, if other machines can reach it. */
   readonly page?: string | undefined;
   readonly clock: LocalClock;
   /** Stops sending; unsent messages stay in the outbox. */
   readonly signal: AbortSignal;
 }
 
-/** Rows that one digest may cover. */
+/** Maximum number of rows that one digest may cover. */
 export const mostWaiting = 500;
 
 const firstPauseMs = 10_000;
 const longestPauseMs = 15 * 60_000;
 
-/** A message is dropped after this many refusals, because the next ones wait behind it. */
+/** A message is dropped after this many refusals, because later messages wait behind it. */
 const mostRefusals = 5;
 
 export function createDelivery(initial: MessageTarget, world: DeliveryWorld): Delivery {
@@ -55,7 +57,7 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
 
   const deliver = async (): Promise<void> => {
     while (!signal.aborted) {
-      // A message posted from here on sets it again.
+      // Set again by any message posted from here on.
       mayWait = false;
       const waiting = await outbox.waiting(name, mostWaiting);
       if (waiting.length === 0) return;
@@ -129,7 +131,7 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
       running = deliver()
         .catch((error: unknown) => {
           mayWait = true;
-          // The ledger rejects writes for now, with a full disk for example.
+          // The ledger rejects writes for now, for example because of a full disk.
           notBefore = world.now() + firstPauseMs;
           logger.debug('A notification waits for the ledger', { target: name, err: error });
         })
@@ -143,10 +145,10 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
   };
 }
 
-/** Longest wait that a service may ask for. */
+/** Longest wait that a service may request. */
 const longestWaitMs = 3_600_000;
 
-/** Name under which the outbox remembers the number of dropped messages. */
+/** Returns the name under which the outbox remembers the number of dropped messages. */
 export function droppedName(target: string): string {
   return `dropped:${target}`;
 }

@@ -2,28 +2,28 @@ import type { Envelope, Message } from './message.ts';
 import type { LocalClock, OutboxRow } from './ports.ts';
 import type { DayWindow } from './target.ts';
 
-/** Messages that a digest lists. */
+/** Maximum number of messages that a digest lists. */
 const mostShown = 20;
 
-/** Waiting messages beyond this number become a digest. */
+/** Maximum number of waiting messages that are sent one by one. Above this they become a digest. */
 const mostAlone = 3;
 
-/** A message, and the rows of the outbox that it covers. */
+/** A message, with the outbox rows that it covers. */
 export interface Batch {
   readonly seqs: readonly number[];
   readonly envelope: Envelope;
 }
 
 /**
- * Pure: the next message for a target: the oldest one, or a digest of all when many wait, when several share a cause,
- * or when they come from its quiet hours. A message that was sent without an answer comes first, unchanged.
+ * Returns the next message for a target: the oldest one, or a digest of all if many are waiting, several share a cause,
+ * or some are from the target's quiet hours. A message that was sent without an answer comes first, unchanged. Pure.
  *
  * @param rows waiting messages, oldest first; at least one
  * @param world.dropped number of older messages that the outbox could not keep
- * @param world.id of the outbox, for ids that differ from machine to machine
+ * @param world.id id of the outbox, which makes message ids unique across machines
  * @param world.host name of the sending host
- * @param world.page address of its page, if other machines can reach one
- * @param world.clock of this machine
+ * @param world.page address of the host's status page, if other machines can reach it
+ * @param world.clock local clock of this machine
  */
 export function nextBatch(
   rows: readonly OutboxRow[],
@@ -44,7 +44,8 @@ export function nextBatch(
   const isMuch = rows.length > mostAlone || (rows.length > 1 && (isOfQuiet || areOfOneCause));
   const [oldest] = rows;
   if (oldest === undefined) throw new Error('no message waits');
-  // A message that may have arrived is repeated unchanged, whatever followed: receivers recognise it by its id.
+  // A message that may have arrived is repeated unchanged, even if others have followed, because receivers recognise it
+  // by its id.
   const isRepeat = oldest.triedAt !== null;
   const taken = isRepeat ? rows.filter(({ triedAt }) => triedAt === oldest.triedAt) : isMuch ? rows : [oldest];
   const isDigest = taken.length > 1;

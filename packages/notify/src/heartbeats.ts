@@ -3,9 +3,11 @@ import type { Logger, TargetResults } from './ports.ts';
 import { beat } from './senders/heartbeat.ts';
 import { placeOf } from './senders/send.ts';
 
-/** Requests the heartbeat addresses every few minutes. A monitor that misses them reports this machine as dead. */
+/**
+ * Requests the heartbeat addresses every few minutes. A monitor that misses the requests reports this machine as dead.
+ */
 export interface Heartbeats {
-  /** Returns at once. @param isWell false requests the failure address instead */
+  /** Starts due requests and returns immediately. @param isWell false requests the failure address instead */
   tick(targets: readonly HeartbeatTarget[], isWell: boolean): void;
   idle(): Promise<void>;
 }
@@ -54,7 +56,7 @@ export function createHeartbeats(world: {
       for (const target of targets) {
         const heart = hearts.get(target.name) ?? { dueAt: 0, wasWell: isWell, isFailing: false, running: null };
         hearts.set(target.name, heart);
-        // A change of health is reported at once. A clock that was set back must not delay the next request.
+        // A change of health is reported immediately. A clock that was set back must not delay the next request.
         const isDue = now() >= heart.dueAt || heart.dueAt - now() > target.everyMs || heart.wasWell !== isWell;
         if (!isDue || heart.running !== null || signal.aborted) continue;
         heart.dueAt = now() + target.everyMs;

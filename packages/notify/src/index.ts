@@ -1,4 +1,4 @@
-// The public API of the package: messages go from an outbox to people and programs.
+// The public API of the package, which delivers messages from an outbox to people and programs.
 
 export { lastsAny, looked, stopping, toTell } from './conditions.ts';
 export type { Conditions, Trouble } from './conditions.ts';

@@ -5,7 +5,7 @@ import type { LocalClock, Logger, Outbox, TargetResults } from './ports.ts';
 import type { Send } from './senders/send.ts';
 import type { MessageTarget, NotifyTarget } from './target.ts';
 
-/** Notifies people of events. The daemon never waits for it. */
+/** Notifies people of events. The daemon never waits for notifications. */
 export interface Notifications extends AsyncDisposable {
   /** Looks for news and sends due messages. The daemon calls it every few seconds. */
   tick(): Promise<void>;
@@ -17,13 +17,13 @@ export interface Notifications extends AsyncDisposable {
 export interface NewsDesk extends Disposable {
   /** @returns names of the targets with new messages */
   look(targets: readonly MessageTarget[]): Promise<readonly string[]>;
-  /** Forgets what was remembered for removed targets: a name that is configured again starts anew. */
+  /** Discards what was remembered for removed targets, so that a name that is configured again starts afresh. */
   forget(targets: readonly string[]): Promise<void>;
-  /** Reads the memory again, because another host has sent messages in the meantime. */
+  /** Reloads the memory, because another host has sent messages in the meantime. */
   takeOver(): void;
-  /** Stops looking, because no target is left. */
+  /** Stops looking for news, because no target is left. */
   close(): Promise<void>;
-  /** False while a trouble lasts long enough to be announced, even when the outbox rejects writes. */
+  /** False while any trouble has lasted long enough to be announced, even if the outbox rejects writes. */
   isWell(): boolean;
 }
 
@@ -32,22 +32,22 @@ export interface NotificationsWorld {
   readonly outbox: Outbox;
   readonly results: TargetResults;
   readonly settings: () => Settings;
-  /** Aborts when another host takes over; null while another host sends. */
+  /** Aborts when another host takes over; null while another host is sending. */
   readonly turn: () => AbortSignal | null;
   readonly send: Send;
   readonly logger: Logger;
   readonly now: () => number;
   readonly clock: LocalClock;
-  /** Id of the outbox, for ids of messages that differ from machine to machine. */
+  /** Id of the outbox, which makes message ids unique across machines. */
   readonly id: string;
 }
 
 interface Settings {
-  /** The same array until the configuration changes. */
+  /** Remains the same array until the configuration changes. */
   readonly targets: readonly NotifyTarget[];
   /** Name of this host. */
   readonly host: string;
-  /** Address of its page, if other machines can reach one. */
+  /** Address of the host's status page, if other machines can reach it. */
   readonly page: string | undefined;
 }
 
@@ -58,7 +58,7 @@ const refusedMs = 60_000;
 const proofEveryMs = 60_000;
 
 /**
- * Sends notifications as the settings say, and follows their changes. Disposing it returns quickly: undelivered
+ * Sends notifications according to the settings, and follows changes to them. Disposal returns quickly: undelivered
  * messages stay in the outbox for the next start.
  */
 export function createNotifications(world: NotificationsWorld): Notifications {
@@ -76,7 +76,7 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     const targets = notify.filter((target) => target.type !== 'heartbeat');
     if (config !== notify) await outgoing.change(targets);
     if (config !== null && config !== notify) await desk.forget(gone(config, targets));
-    // Without targets nothing is read; a target that is added later gets no news of that time.
+    // Without targets no news is read, so a target that is added later gets none from that time.
     if (notify.length === 0) await desk.close();
     else {
       try {
@@ -90,7 +90,9 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     config = notify;
   };
 
-  /** An idle daemon writes nothing, and a heartbeat must not vouch for a ledger that was not tried. */
+  /**
+   * Tests a write to the ledger. An idle daemon writes nothing, and a heartbeat must not vouch for an untested ledger.
+   */
   const proveLedger = async (): Promise<void> => {
     const at = now();
     if (Math.abs(at - provedAt) < proofEveryMs) return;
@@ -98,7 +100,10 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     provedAt = at;
   };
 
-  /** The hosts of a fleet share one memory and one outbox, so one of them sends. */
+  /**
+   * Looks for news and sends messages if it is this host's turn. The hosts of a fleet share one memory and one outbox,
+   * so only one of them sends.
+   */
   const look = async (): Promise<void> => {
     const turn = world.turn();
     if (turn === null) return;
@@ -113,12 +118,12 @@ export function createNotifications(world: NotificationsWorld): Notifications {
       if (notify.some(({ type }) => type === 'heartbeat')) await proveLedger();
       refusedSince = null;
     } catch (error) {
-      // The ledger rejects writes for now, with a full disk for example; the next look follows in seconds.
+      // The ledger rejects writes for now, for example because of a full disk; the next look follows within seconds.
       refusedSince ??= now();
       logger.debug('Notifications wait', { err: error });
     }
     outgoing.tick();
-    // A daemon that cannot write still reports failure; silence would look like a dead machine.
+    // A daemon that cannot write still reports failure; silence would suggest a dead machine.
     const isRefused = refusedSince !== null && Math.abs(now() - refusedSince) >= refusedMs;
     heartbeats.tick(
       notify.filter((target) => target.type === 'heartbeat'),
@@ -144,12 +149,12 @@ export function createNotifications(world: NotificationsWorld): Notifications {
   };
 }
 
-/** Names of removed targets. */
+/** Returns the names of removed targets. */
 function gone(before: readonly NotifyTarget[], targets: readonly MessageTarget[]): readonly string[] {
   return before.flatMap(({ name }) => (targets.some((target) => target.name === name) ? [] : [name]));
 }
 
-/** The deliveries to all targets. */
+/** Creates the deliveries to all targets. */
 function createOutgoing(world: NotificationsWorld & { readonly signal: AbortSignal }): {
   change(targets: readonly MessageTarget[]): Promise<void>;
   wake(names: readonly string[]): void;

@@ -3,11 +3,11 @@ import { droppedName, mostWaiting } from './delivery.ts';
 import type { Message } from './message.ts';
 import type { Outbox, TargetResults } from './ports.ts';
 
-/** Messages older than this are dropped. */
+/** Maximum age of a waiting message; older ones are dropped. */
 const longestWaitMs = 3 * 24 * 3_600_000;
 
 /**
- * Puts messages into the outbox for every target that wants them, in one transaction with the memory of them. Messages
+ * Adds messages to the outbox for every target that wants them, in one transaction with the memory of them. Messages
  * that do not fit are dropped and counted.
  *
  * @returns names of the targets with new messages

@@ -1,4 +1,4 @@
-/** Kinds of notifications. `recovered` announces the end of any announced trouble. */
+/** Kinds of notifications. `recovered` announces the end of a trouble that was announced. */
 export const newsKinds = [
   'live',
   'needs_you',
@@ -18,7 +18,7 @@ export type NewsKind = (typeof newsKinds)[number];
 /** A notification target as configured. */
 export type NotifyTarget = MessageTarget | HeartbeatTarget;
 
-/** A target that gets messages. */
+/** A target that receives messages. */
 export type MessageTarget = Common &
   (
     | {
@@ -45,7 +45,7 @@ export type MessageTarget = Common &
     | { readonly type: 'command'; readonly argv: readonly string[] }
   );
 
-/** A value that is never printed by accident: only `reveal()` returns it. */
+/** A value that is never printed by accident, because only `reveal()` returns it. */
 interface Secret {
   reveal(): string;
 }
@@ -58,7 +58,7 @@ export interface SmtpServer {
   readonly security: 'tls' | 'starttls' | 'plain';
 }
 
-/** Part of each day in local minutes since midnight; it spans midnight when `to` is not after `from`. */
+/** Part of each day in local minutes since midnight. It spans midnight if `to` is not after `from`. */
 export interface DayWindow {
   readonly from: number;
   readonly to: number;
@@ -68,7 +68,7 @@ interface Common {
   readonly name: string;
   readonly timeoutMs: number;
   readonly on: readonly NewsKind[];
-  /** Hours in which nothing is sent. */
+  /** Hours during which nothing is sent. */
   readonly quiet: DayWindow | null;
   readonly daily: {
     /** Minutes since midnight. */
@@ -83,7 +83,7 @@ export interface HeartbeatTarget {
   readonly name: string;
   readonly url: Secret;
   readonly everyMs: number;
-  /** A path to append or a query to set while something is wrong; null sends no request then. */
+  /** A path to append or a query to set while something is wrong; null to send no request then. */
   readonly fail: string | null;
   readonly timeoutMs: number;
 }

@@ -9,16 +9,16 @@ import type { Sent } from './senders/sent.ts';
 export interface TargetAnswer {
   readonly name: string;
   readonly type: string;
-  /** Its location, without secrets. */
+  /** Location of the target, without secrets. */
   readonly place: string;
   readonly ok: boolean;
   readonly answer: string;
 }
 
-/** A person waits at a terminal. */
+/** Time limit for a test, because a person is waiting at a terminal. */
 const longestMs = 20_000;
 
-/** Sends a test message to all targets at once, bypassing the outbox. @param now epoch milliseconds */
+/** Sends a test message to all targets in parallel, bypassing the outbox. @param now epoch milliseconds */
 export function tryTargets(
   targets: readonly NotifyTarget[],
   { send, now, host }: { readonly send: Send; readonly now: number; readonly host: string },

@@ -1,10 +1,10 @@
 import { html, raw } from 'hono/html';
 import type { Html } from './html.ts';
 
-/** The meaning of a word for the reader. */
+/** What a badge's word means for the reader. */
 export type BadgeKind = keyof typeof SHAPES;
 
-/** A word with a shape and a colour, because many people cannot rely on colour. */
+/** Shows a word with a shape and a colour, because many people cannot rely on colour. */
 export function badge(kind: BadgeKind, word: string): Html {
   return html`<span class="badge ${kind}">${raw(SHAPES[kind])}${word}</span>`;
 }

@@ -4,27 +4,27 @@ import { table } from './table.ts';
 import { counted, grouped } from './words.ts';
 
 export interface Bar {
-  /** `2026-11-22`, `14:00`. Unique. */
+  /** Unique name, such as `2026-11-22` or `14:00`. */
   readonly name: string;
   readonly count: number;
-  /** How many of them went wrong: the upper part of the bar. */
+  /** How many of `count` failed, shown as the upper part of the bar. */
   readonly failed?: number;
 }
 
 export interface BarChart {
-  /** `Views per day` */
+  /** For example `Views per day`. */
   readonly label: string;
-  /** The unit of a bar: `Day`. */
+  /** What each bar covers, such as `Day`. */
   readonly per: string;
-  /** The counted thing: `view`. */
+  /** What is counted, such as `view`. */
   readonly unit: string;
-  /** A bar's name where there is little room. */
+  /** Shortens a bar's name where there is little room. */
   readonly short?: (name: string) => string;
 }
 
 /**
- * Counts over time as bars, with the same numbers as a table below. The bars stretch with the page; the words around
- * them are text of the page, so that they do not.
+ * Shows counts over time as bars, with the same numbers in a table below. The bars stretch with the page. The words
+ * around them are ordinary page text, so they do not stretch.
  */
 export function barChart(bars: readonly Bar[], chart: BarChart): Html {
   const { label, per, unit, short = (name) => name } = chart;
@@ -85,7 +85,7 @@ function drawn(bar: Bar, index: number, { top, unit }: { top: number; unit: stri
   return html`${rectangle('well', 0, count - failed)} ${failed > 0 ? rectangle('failed', count - failed, failed) : ''}`;
 }
 
-/** The next even number of one digit and zeros, so that its half is round too. */
+/** Rounds up to one digit followed by zeros, so that half of it is a round number too. */
 function roundedUp(most: number): number {
   if (most <= 2) return 2;
   const unit = 10 ** Math.floor(Math.log10(most));

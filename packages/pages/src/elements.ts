@@ -2,18 +2,18 @@ import { html } from 'hono/html';
 import type { Html } from './html.ts';
 import { visibleText } from './words.ts';
 
-/** Text from outside, isolated so that its writing direction affects nothing else. */
+/** Shows text from outside, isolated so that its writing direction affects nothing else. */
 export function named(text: string): Html {
   return html`<bdi>${visibleText(text)}</bdi>`;
 }
 
-/** @param words what is shown; date and time in UTC when left out. The exact time is the tooltip. */
+/** @param words the displayed text; date and time in UTC if omitted. The exact time is the tooltip. */
 export function time(atMs: number, words?: string): Html {
   const iso = new Date(atMs).toISOString();
   return html`<time datetime="${iso}" title="${iso}">${words ?? `${iso.slice(0, 10)} ${iso.slice(11, 19)}`}</time>`;
 }
 
-/** Leads to another site, which is not told from where. @param address http or https, already checked */
+/** Links to another site without revealing the referring page. @param address http or https, already checked */
 export function outside(address: string, words: string): Html {
   return html`<a href="${address}" rel="noopener noreferrer external">${words}</a>`;
 }
@@ -30,7 +30,7 @@ export function commandLine(command: string): Html {
   return html`<pre class="command" tabindex="0" role="region" aria-label="Command">${command}</pre>`;
 }
 
-/** Facts in two columns. Facts without a value are left out. */
+/** Shows facts in two columns, omitting those without a value. */
 export function facts(entries: readonly (readonly [string, Html | string | null])[]): Html {
   const known = entries.filter(([, value]) => value !== null);
   return html`<dl class="facts">
@@ -44,7 +44,7 @@ export function facts(entries: readonly (readonly [string, Html | string | null]
   </dl>`;
 }
 
-/** For screen readers only. */
+/** Adds text for screen readers only. */
 export function unseen(text: string): Html {
   return html`<span class="unseen">${text}</span>`;
 }

@@ -2,12 +2,12 @@ import { html, raw } from 'hono/html';
 import type { Html } from './html.ts';
 import { visibleText } from './words.ts';
 
-/** A button that changes something: a form, so that it works without scripts. */
+/** A button that changes something. It is a form, so that it works without scripts. */
 export function button(action: string, label: Html | string, kind: 'plain' | 'danger' | 'main' = 'plain'): Html {
   return html`<form method="post" action="${action}"><button class="${kind}">${label}</button></form>`;
 }
 
-/** A button with a second step, which needs no script either. */
+/** A button that asks for confirmation, which needs no script either. */
 export function confirmed(action: string, labels: { first: string; question: string; second: string }): Html {
   return html`<details class="confirm">
     <summary>${labels.first}</summary>

@@ -2,41 +2,41 @@ import { html } from 'hono/html';
 import type { Assets } from './assets/assets.ts';
 import type { Html } from './html.ts';
 
-/** One address of a site. */
+/** The page at one address of a site. */
 export interface View<Event extends string = string> {
   readonly title: string;
-  /** The heading, if it is longer than the title. */
+  /** Heading, if it is longer than the title. */
   readonly heading?: Html;
-  /** Its entry in the navigation. */
+  /** Path of the view's entry in the navigation. */
   readonly section: string;
-  /** Next to the heading. */
+  /** Shown next to the heading. */
   readonly aside?: Html;
   readonly body: Html;
-  /** The events that change it. */
+  /** Events that change the view. */
   readonly changesWith: readonly Event[];
 }
 
 /** What surrounds every view of a site. */
 export interface Frame {
-  /** Shown after the title in the browser's tab, and next to the icon. */
+  /** Shown after the title in the browser tab, and next to the icon. */
   readonly site: string;
   readonly assets: Assets;
   readonly sections: readonly (readonly [path: string, label: string])[];
-  /** At the end of the header. */
+  /** Shown at the end of the header. */
   readonly state: Html;
-  /** Below the sections. */
+  /** Shown below the sections. */
   readonly foot: Html;
   /** Address of the event stream. */
   readonly live: string;
-  /** The text of the page after the session has ended. */
+  /** Text shown once the session has ended. */
   readonly signedOut: string;
-  /** Events that change header and foot. */
+  /** Events that change the header or the foot. */
   readonly changesWith: readonly string[];
-  /** How often a browser without scripts loads the page again, seconds; never when left out. */
+  /** How often a browser without scripts reloads the page, in seconds; never if omitted. */
   readonly refreshSeconds?: number;
 }
 
-/** A view in its frame, as a whole document. */
+/** Renders a view in its frame as a complete document. */
 export function frame(view: View, around: Frame): Html {
   const { site, assets, sections, state, foot, live, signedOut, changesWith, refreshSeconds } = around;
   const refresh =
@@ -82,7 +82,7 @@ interface Head extends Pick<Frame, 'site' | 'assets'> {
   readonly head?: Html | '';
 }
 
-/** A document with the look of the site. */
+/** Renders a document in the style of the site. */
 export function document({ title, site, assets, head = '' }: Head, body: Html): Html {
   return html`<!doctype html>
     <html lang="en">

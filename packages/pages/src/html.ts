@@ -1,4 +1,4 @@
 import type { html } from 'hono/html';
 
-/** Markup whose texts are escaped. */
+/** Markup in which all inserted text has been escaped. */
 export type Html = ReturnType<typeof html>;

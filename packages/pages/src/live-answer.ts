@@ -1,29 +1,28 @@
 /** The source of a live stream. */
 export interface LiveSource {
-  /** @returns a function that ends it */
+  /** @returns a function that stops listening */
   listen(listener: (type: string) => void): () => void;
   /** Aborts when the server stops, which ends the streams. */
   readonly ended?: AbortSignal;
 }
 
-/** Between two messages of one stream. */
+/** Minimum time between two messages in a stream. */
 const BETWEEN_MESSAGES_MS = 250;
 
-/** The page takes the connection for lost after 20 s without a message. */
+/** Interval between pings. The page considers the connection lost after 20 s without a message. */
 const PING_MS = 15_000;
 
 /**
- * How long a message may wait for its reader. For a client that does not read, the kernel buffers the first few hundred
- * messages.
+ * How long a message may remain unread. If a client does not read, the kernel buffers the first few hundred messages.
  */
 const UNREAD_MS = 30_000;
 
 /**
- * Answers with the types of new events, as server-sent events, batched into at most four messages a second. It carries
- * no content: a reader who needs the changes fetches the view again. At most one message waits for a slow reader, and
- * the stream of one who stopped reading ends.
+ * Answers with the types of new events as server-sent events, batched into at most four messages a second. The stream
+ * carries no content: a reader that needs the changes fetches the view again. At most one message waits for a slow
+ * reader, and the stream of a reader that has stopped reading ends.
  *
- * @param request HEAD is answered without a stream, which would never be read or cancelled
+ * @param request HEAD is answered without a stream, because nothing would read or cancel it
  */
 export function liveAnswer(request: Request, source: LiveSource): Response {
   return new Response(request.method === 'HEAD' ? null : stream(source), {
@@ -45,7 +44,7 @@ function stream(source: LiveSource): ReadableStream<Uint8Array> {
   );
 }
 
-/** One reader's stream: it sends when the reader wants something and there is something to say. */
+/** One reader's stream, which sends when the reader wants more and there is something to send. */
 class LiveStream {
   readonly #controller: ReadableStreamDefaultController<Uint8Array>;
   readonly #heard = new Set<string>();
@@ -73,7 +72,7 @@ class LiveStream {
     else ended?.addEventListener('abort', close);
   }
 
-  /** The reader has taken what was sent, and waits for more. */
+  /** Called when the reader has received what was sent and wants more. */
   read(): void {
     this.#isWanted = true;
     if (this.#isNew) this.#send('ready');
@@ -102,7 +101,7 @@ class LiveStream {
     });
   }
 
-  /** The one timer of the stream. It keeps no process alive. */
+  /** Sets the stream's only timer, which does not keep the process alive. */
   #in(ms: number, act: () => void): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(act, Math.max(0, ms)).unref();

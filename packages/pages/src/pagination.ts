@@ -9,7 +9,7 @@ interface Paging {
   readonly filter: Readonly<Record<string, string | undefined>>;
 }
 
-/** Empty when everything fits on one page. */
+/** Renders links to the other pages; empty if everything fits on one page. */
 export function pagination({ page, perPage, total, filter }: Paging): Html | '' {
   const last = Math.max(1, Math.ceil(total / perPage));
   if (last === 1 && page === 1) return '';
@@ -24,7 +24,7 @@ export function pagination({ page, perPage, total, filter }: Paging): Html | '' 
   </nav>`;
 }
 
-/** A query string without the empty parameters. */
+/** Returns a query string without the empty parameters. */
 export function addressOf(query: Readonly<Record<string, string | undefined>>): string {
   const asked = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []));
   return `?${new URLSearchParams(asked).toString()}`;

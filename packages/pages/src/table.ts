@@ -9,15 +9,15 @@ export interface Column<T> {
 }
 
 interface Table<T> {
-  /** The announcement of a screen reader. */
+  /** Name of the table that screen readers announce. */
   readonly label: string;
   readonly columns: readonly Column<T>[];
   readonly items: readonly T[];
-  /** The same thing has the same key after a live update. */
+  /** Returns a key that identifies the item across live updates. */
   readonly keyOf: (item: T) => string;
 }
 
-/** In a region that scrolls, also by keyboard, when the table is too wide. */
+/** Renders a table in a region that scrolls, also by keyboard, if the table is too wide. */
 export function table<T>({ label, columns, items, keyOf }: Table<T>): Html {
   return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
     <table>

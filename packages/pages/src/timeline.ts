@@ -6,11 +6,11 @@ export interface Step {
   readonly name: string;
   readonly kind: 'done' | 'failed' | 'now' | 'later';
   readonly atMs: number | null;
-  /** The time since the previous step, or what it waits for. */
+  /** Time since the previous step, or what the step is waiting for. */
   readonly note: string;
 }
 
-/** What happened to one thing, in order. @param words of a time; date and time in UTC when left out */
+/** Shows what happened to one thing, in order. @param words formats a time; date and time in UTC if omitted */
 export function timeline(steps: readonly Step[], words?: (atMs: number) => string): Html {
   return html`<ol class="timeline">
     ${steps.map(

@@ -1,7 +1,7 @@
 import { unsafeCharacters } from './unsafe-characters.ts';
 
 /**
- * Text from outside, made visible and harmless: characters that could hide something appear as their numbers,
+ * Makes text from outside visible and harmless. Characters that could hide something appear as their numbers, such as
  * `[U+202E]`.
  */
 export function visibleText(text: string): string {
@@ -12,10 +12,7 @@ function numbered(character: string): string {
   return `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`;
 }
 
-/**
- * As `visibleText`, for several lines. Line breaks and tabs stay as they are: a command that is copied must be the
- * same.
- */
+/** Like `visibleText`, for several lines. Line breaks and tabs remain, because a copied command must be identical. */
 export function visibleLines(text: string): string {
   return text
     .split(/(\r?\n|\t)/)
@@ -23,19 +20,19 @@ export function visibleLines(text: string): string {
     .join('');
 }
 
-/** `1,234` */
+/** Formats a number with separators: `1,234`. */
 export function grouped(count: number): string {
   return COUNT.format(count);
 }
 
 const COUNT = new Intl.NumberFormat('en');
 
-/** `1 video`, `1,234 videos` */
+/** Formats a number with its noun: `1 video`, `1,234 videos`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** How long something took or will take: `850 ms`, `1.5 s`, `3 min 20 s`, `2 h 5 min`, `4 d 1 h`. */
+/** Formats how long something took or will take: `850 ms`, `1.5 s`, `3 min 20 s`, `2 h 5 min`, `4 d 1 h`. */
 export function span(durationMs: number): string {
   const ms = Math.max(0, durationMs); // what a restarted clock calls the future
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -53,7 +50,7 @@ export function span(durationMs: number): string {
   return `${Math.floor(ms / large[1])} ${large[0]}${rest > 0 ? ` ${rest} ${small[0]}` : ''}`;
 }
 
-/** `12.3 MB`, by powers of 1000. */
+/** Formats a size as `12.3 MB`, by powers of 1000. */
 export function fileSize(bytes: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
   const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
@@ -64,7 +61,7 @@ export function fileSize(bytes: number): string {
   );
 }
 
-/** `42 %`. @param fraction 0 to 1 */
+/** Formats a share as `42 %`. @param fraction 0 to 1 */
 export function percent(fraction: number): string {
   return `${Math.round(fraction * 100)} %`;
 }

@@ -6,12 +6,12 @@ import { failed, quoted } from './sent.ts';
 import type { Attempt, Sent } from './sent.ts';
 import { asJson } from './webhook.ts';
 
-/** Environment variables that a command gets; others may hold the API key. */
+/** Environment variables passed on to a command; others may hold the API key. */
 const passedOn = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ'];
 
 const mostErrorCharacters = 4_000;
 
-/** Starts the program without a shell, gives it the message as JSON, and waits until it exits. */
+/** Starts the program without a shell, writes the message to its standard input as JSON, and waits until it exits. */
 export async function sendToCommand(
   { argv }: Extract<MessageTarget, { type: 'command' }>,
   message: Envelope,
@@ -23,7 +23,7 @@ export async function sendToCommand(
     cwd: '/',
     env: Object.fromEntries(passedOn.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     stdio: ['pipe', 'ignore', 'pipe'],
-    // Its own process group, so that its children end with it.
+    // Runs in its own process group, so that its children are killed with it.
     detached: true,
   });
   let errors = '';
@@ -56,11 +56,11 @@ export async function sendToCommand(
   }
 }
 
-/** @returns the exit code, or a description of any other end @throws when it cannot be started */
+/** @returns the exit code, or a description of any other end @throws if the program cannot be started */
 function endOf(child: ChildProcess): Promise<number | string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    // Not 'close': its children may keep its output open.
+    // Not 'close', because the program's children may keep its output open.
     child.once('exit', (code, signal) => resolve(code ?? `was terminated by ${signal}`));
   });
 }
@@ -70,6 +70,6 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // The process has already exited.
   }
 }

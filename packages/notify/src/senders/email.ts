@@ -8,10 +8,10 @@ import type { Attempt, Sent } from './sent.ts';
 
 type EmailTarget = Extract<MessageTarget, { type: 'email' }>;
 
-/** Opens one connection per message, and keeps none open. */
+/** Sends an email over a new connection, and leaves no connection open. */
 export async function sendEmail(target: EmailTarget, message: Envelope, attempt: Attempt): Promise<Sent> {
   const { user, password, from, to, smtp } = target;
-  // Our own socket can be destroyed; closing the transport would wait for a silent server.
+  // A socket of our own can be destroyed; closing the transport would wait for a silent server.
   const socket = new Socket();
   const transport = createTransport({
     socket,
@@ -36,7 +36,7 @@ export async function sendEmail(target: EmailTarget, message: Envelope, attempt:
   try {
     if (limit.aborted) onAbort();
     const sending = transport.sendMail({ from, to: [...to], ...mailOf(message) });
-    // It continues after the cut; its result is ignored.
+    // Sending continues after the limit; its result is ignored.
     sending.catch(() => undefined);
     const { response } = await Promise.race([sending, cut.promise]);
     return { ok: true, answer: `answered ${quoted(response, [password?.reveal()])}` };
@@ -48,7 +48,7 @@ export async function sendEmail(target: EmailTarget, message: Envelope, attempt:
   } finally {
     limit.removeEventListener('abort', onAbort);
     transport.close();
-    // A socket that was cut before it connected may still connect.
+    // A socket that was destroyed while connecting may still connect.
     socket.on('error', () => undefined).on('connect', () => socket.destroy());
     socket.destroy();
   }
@@ -63,11 +63,11 @@ function mailOf(message: Envelope): {
   const { title, body, id, isRepeat, host, page } = message;
   const repeat = isRepeat ? ['', 'This message may be a repeat: the mail server did not confirm the first one.'] : [];
   return {
-    // nodemailer sends an encoded word (RFC 2047) in a name as it is, and the reader's program would decode it.
+    // nodemailer sends an encoded word (RFC 2047) in a file name unchanged, and the reader's program would decode it.
     subject: `[dropcast ${host}] ${title}`.replaceAll('=?', '=\u200B?'),
     text: [body === '' ? title : body, ...(page === undefined ? [] : ['', page]), ...repeat].join('\n'),
     messageId: `<${id}@dropcast>`,
-    // RFC 3834: suppresses vacation replies.
+    // Suppresses vacation replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
   };
 }
@@ -91,7 +91,7 @@ function failureOf(error: unknown, { password, smtp }: EmailTarget): Sent {
   return failed(`${place}: ${words}`, { mayHaveArrived: command === 'DATA' });
 }
 
-/** Error codes of nodemailer. */
+/** Descriptions of nodemailer's error codes. */
 const ofMail: Readonly<Record<string, string>> = {
   EDNS: connectionAdvice('ENOTFOUND'),
   ESOCKET: 'no connection (ESOCKET)',

@@ -9,19 +9,22 @@ export interface HttpMessage {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly json?: Readonly<Record<string, unknown>>;
-  /** Never displayed. */
+  /** Values that are never displayed. */
   readonly secrets: readonly (string | null)[];
 }
 
-/** Bytes of an answer that are read; the log shows its first line. */
+/** Maximum number of bytes read from an answer; the log shows its first line. */
 const mostAnswerBytes = 1024;
 
-/** Statuses that a repeat would get again. 401, 403 and 404 concern the address or token, which a person can fix. */
+/**
+ * Statuses that a repeat would get again. 401, 403 and 404 are not among them: they concern the address or token, which
+ * a person can fix.
+ */
 const refusals = new Set([400, 405, 406, 409, 411, 413, 414, 415, 422]);
 
 /**
- * Sends one request. It follows no redirect, which would pass the secrets on. The result never contains the address,
- * because it may be secret.
+ * Sends one request. Redirects are not followed, because they would pass on the secrets. The result never contains the
+ * address, which may be secret.
  */
 export async function sendHttp({ url, method, headers, json, secrets }: HttpMessage, attempt: Attempt): Promise<Sent> {
   const request = got.stream(url, {
@@ -47,14 +50,16 @@ export async function sendHttp({ url, method, headers, json, secrets }: HttpMess
   }
 }
 
-/** The status is enough: the body may be megabytes, never end or break off. */
+/**
+ * Waits for the head of the answer. The status is enough, because the body may be megabytes, never end or break off.
+ */
 function headOf(request: Request): Promise<PlainResponse> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve).once('error', reject).resume().pause();
   });
 }
 
-/** The part of the body that is shown. */
+/** Reads the part of the body that is shown. */
 async function beginOf(request: Request): Promise<string> {
   const chunks: Buffer[] = [];
   try {
@@ -90,7 +95,7 @@ function failure(error: unknown, { signal, timeoutMs }: Attempt): Sent {
     return failed(`no answer within ${Math.round(timeoutMs / 1000)} s`, { mayHaveArrived: isConnected });
   }
   const code = error instanceof RequestError ? error.code : '';
-  // A reset may follow a message that arrived.
+  // A connection may be reset after the message has arrived.
   return failed(connectionAdvice(code || 'unknown error'), {
     mayHaveArrived: code === 'ECONNRESET' || code === 'EPIPE',
   });

@@ -6,7 +6,7 @@ import type { Attempt, Sent } from './sent.ts';
 
 const numbers = { min: 1, low: 2, default: 3, high: 4, max: 5 } as const;
 
-/** Publishes as JSON (docs.ntfy.sh/publish), because headers cannot hold every letter of a title. */
+/** Publishes a message as JSON (docs.ntfy.sh/publish), because headers cannot carry every character of a title. */
 export function sendNtfy(
   { url, topic, token, priority }: Extract<MessageTarget, { type: 'ntfy' }>,
   message: Envelope,

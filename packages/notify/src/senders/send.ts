@@ -8,7 +8,7 @@ import { sendWebhook } from './webhook.ts';
 /** Sends one message to a target. Never throws. */
 export type Send = (target: MessageTarget, message: Envelope, signal: AbortSignal) => Promise<Sent>;
 
-/** @param env environment; commands get some of its variables */
+/** @param env environment of the process, from which commands get some variables */
 export function createSend(env: Readonly<Record<string, string | undefined>>): Send {
   return async (target, message, signal) => {
     const attempt: Attempt = { timeoutMs: target.timeoutMs, signal };
@@ -18,7 +18,7 @@ export function createSend(env: Readonly<Record<string, string | undefined>>): S
       case 'ntfy':
         return sendNtfy(target, message, attempt);
       case 'email':
-        // Loaded on first use: most installations send no mail.
+        // Loaded on first use, because most installations send no email.
         return (await import('./email.ts')).sendEmail(target, message, attempt);
       case 'command':
         return sendToCommand(target, message, attempt, env);
@@ -28,7 +28,7 @@ export function createSend(env: Readonly<Record<string, string | undefined>>): S
   };
 }
 
-/** Location of a target for a person, without secrets. */
+/** Returns the location of a target for people, without secrets. */
 export function placeOf(target: NotifyTarget): string {
   switch (target.type) {
     case 'webhook':

@@ -4,25 +4,25 @@ import { escapeControls } from '@dropcast/pages/unsafe-characters';
 export type Sent =
   | {
       readonly ok: true;
-      /** Answer of the other side, for a person. */
+      /** Answer of the other side, for people. */
       readonly answer: string;
     }
   | {
       readonly ok: false;
-      /** Reason for a person, without secrets. */
+      /** Reason for people, without secrets. */
       readonly why: string;
-      /** True without an answer: the message may have arrived. */
+      /** True if no answer arrived, so that the message may have been delivered. */
       readonly mayHaveArrived: boolean;
-      /** The other side refused this message and would refuse it again. */
+      /** Whether the other side refused this message and would refuse it again. */
       readonly isRefusal: boolean;
-      /** Shortest wait in milliseconds. */
+      /** Minimum wait in milliseconds. */
       readonly retryAfterMs?: number;
     };
 
 /** Limits of one attempt. */
 export interface Attempt {
   readonly timeoutMs: number;
-  /** Ends the attempt at once. */
+  /** Ends the attempt immediately. */
   readonly signal: AbortSignal;
 }
 
@@ -32,7 +32,7 @@ export function failed(why: string, more: Partial<Omit<Extract<Sent, { ok: false
 
 const mostCharacters = 200;
 
-/** The first line of another program's text, safe for one line of a log and without the given secrets. */
+/** Returns the first line of another program's text, safe for a single log line and without the given secrets. */
 export function quoted(text: string, secrets: readonly (string | null | undefined)[]): string {
   const hidden = secrets.reduce<string>(
     (rest, secret) =>

@@ -1,6 +1,6 @@
 import type { Envelope } from '../message.ts';
 
-/** The text of a message; the last line names the host and the address of its page. */
+/** Returns the text of a message. The last line names the host and the address of its status page. */
 export function textOf({ title, body, host, page }: Envelope): string {
   return `${body === '' ? title : body}\ndropcast on ${host}${page === undefined ? '' : `: ${page}`}`;
 }
@@ -8,14 +8,14 @@ export function textOf({ title, body, host, page }: Envelope): string {
 const ZERO_WIDTH_SPACE = '\u200B';
 
 /**
- * Start of mentions (`@everyone`, `<!channel>`, `<@U1>`), HTML tags (`<img`), links behind other words (`[x](…)`,
+ * Beginnings of mentions (`@everyone`, `<!channel>`, `<@U1>`), HTML tags (`<img`), links behind other words (`[x](…)`,
  * `<https://…|x>`) and link definitions (`[x]: …`).
  */
 const beginnings = /@(?=[\p{L}\p{N}_])|<(?=[\p{L}!@#/?])|\](?=[([:])/gu;
 
 /**
- * Makes text free of mentions and links in chats that read HTML, Markdown or Slack's markup. A zero-width space breaks
- * their start, so the text looks the same in all of them; an escape would suit only one.
+ * Disables mentions and links in chats that interpret HTML, Markdown or Slack's markup. A zero-width space breaks up
+ * their beginnings, so the text looks the same in all of them; an escape would suit only one.
  */
 export function inert(text: string): string {
   return text.replace(beginnings, `$&${ZERO_WIDTH_SPACE}`);

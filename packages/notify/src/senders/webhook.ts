@@ -4,7 +4,7 @@ import { sendHttp } from './http.ts';
 import { inert, textOf } from './text.ts';
 import type { Attempt, Sent } from './sent.ts';
 
-/** Posts JSON: `title`, `body` and `type` as an Apprise API takes them, the rest for programs. */
+/** Posts JSON: `title`, `body` and `type` as an Apprise API expects them, the rest for programs. */
 export function sendWebhook(
   { url, token, headers }: Extract<MessageTarget, { type: 'webhook' }>,
   message: Envelope,
@@ -30,8 +30,8 @@ export function sendWebhook(
 }
 
 /**
- * The document for programs: body of a webhook, standard input of a command. Most of them pass `title` and `body` on to
- * a chat, so both are inert.
+ * Returns the JSON document for programs: the body of a webhook, or the standard input of a command. Most programs pass
+ * `title` and `body` on to a chat, so mentions and links in both are disabled.
  */
 export function asJson(message: Envelope): Readonly<Record<string, unknown>> {
   const { title, type, level, cause, at, count, files, id, isRepeat, host } = message;
@@ -39,7 +39,7 @@ export function asJson(message: Envelope): Readonly<Record<string, unknown>> {
     v: 1,
     title: inert(title),
     body: inert(textOf(message)),
-    // An Apprise API escapes text for the targets that show HTML.
+    // An Apprise API escapes text for the targets that display HTML.
     format: 'text',
     type: type === 'recovered' || type === 'live' ? 'success' : level === 'warn' ? 'warning' : 'info',
     event: type,

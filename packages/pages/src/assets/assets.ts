@@ -3,20 +3,20 @@ import { ICON } from './icon.ts';
 import { LIVE_SCRIPT } from './live-script.ts';
 import { STYLE } from './style.ts';
 
-/** The files that every page loads. For everybody: nothing of anybody is in them. */
+/** The files that every page loads. They are public, because they contain nobody's data. */
 export interface Assets {
   readonly style: string;
   readonly script: string;
   readonly icon: string;
-  /** The answer at one of these addresses; null at any other. */
+  /** Returns the answer for one of these addresses; null for any other. */
   find(path: string): Response | null;
 }
 
 /**
- * Their addresses contain a part that changes with the content, so that browsers may keep them for ever.
+ * Serves the assets at addresses that change with the content, so that browsers may cache them forever.
  *
- * @param base path below which they are, without a slash at its end
- * @param ownStyle what one site adds to the shared style
+ * @param base path below which the assets are served, without a trailing slash
+ * @param ownStyle CSS that one site adds to the shared style
  */
 export function assetsAt(base: string, ownStyle = ''): Assets {
   const found = new Map<string, () => Response>();

@@ -1,6 +1,7 @@
 /**
- * Keeps an open view up to date; the page works without it. It fetches the same address again and changes only what
- * differs, so that focus, selection, scrolling, open details, half-filled forms and running players stay as they are.
+ * Keeps an open view up to date; the page works without it. The script fetches the same address again and changes only
+ * what differs, so that focus, selection, scroll position, open details, half-filled forms and running players stay as
+ * they are.
  */
 export const LIVE_SCRIPT = String.raw`(() => {
 'use strict';

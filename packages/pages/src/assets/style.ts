@@ -1,6 +1,6 @@
 /**
- * The look of all pages. Fonts of the system, nothing from elsewhere; both colour schemes with a contrast of at least
- * 4.5 to 1.
+ * The style of all pages. It uses system fonts and loads nothing external; both colour schemes have a contrast of at
+ * least 4.5 to 1.
  */
 export const STYLE = `
 :root {
