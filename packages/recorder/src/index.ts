@@ -1,4 +1,5 @@
-// The public API of the package: record the traffic of a program and a service, compare it with the contract, replay.
+// The public API of the package: records the traffic between a program and a service, compares it with the contract,
+// and replays it.
 
 export { compare } from './compare/compare.ts';
 export type { Comparison, Finding } from './compare/compare.ts';

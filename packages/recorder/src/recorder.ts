@@ -15,24 +15,24 @@ import { RecordingFile } from './recording-file.ts';
 import { UploadAddresses, type RealAddress } from './upload-addresses.ts';
 
 export interface RecorderOptions {
-  /** Base address of the service, with its version: https, or http on this machine. */
+  /** Base address of the service, including the version: https, or http on this machine. */
   readonly to: string;
-  /** Path of the recording, which must not exist. */
+  /** Path of the recording, where no file may exist yet. */
   readonly file: string;
-  /** 0 (default) picks a free port. */
+  /** Port to listen on; 0 (default) picks a free one. */
   readonly port?: number;
   /** A certificate (PEM) to trust in addition to the system's. */
   readonly ca?: string;
   /** Names of JSON fields whose text is not recorded. Default: none. */
   readonly redact?: readonly string[];
   /**
-   * Further origins that get `Authorization` and cookies with an upload. Default: none, because a program that takes
-   * the recorder for the service sends its key with uploads.
+   * Additional origins to which `Authorization` and cookies are sent with an upload. Default: none, because a program
+   * that mistakes the recorder for the service sends its key with uploads.
    */
   readonly sendKeyTo?: readonly string[];
-  /** Called after an exchange was written. */
+  /** Called after an exchange has been written. */
   readonly onExchange?: (exchange: RecordedExchange) => void;
-  /** Called with the disk error when an exchange cannot be written. Requests are refused from then on. */
+  /** Called with the disk error if an exchange cannot be written. From then on all requests are refused. */
   readonly onTrouble?: (error: unknown) => void;
 }
 
@@ -43,14 +43,14 @@ export interface Recorder extends AsyncDisposable {
   /** Number of unfinished requests. */
   readonly underWay: number;
   /**
-   * Refuses new requests and resolves when the recording is on the disk.
-   * @param withinMs time after which running requests are broken on both sides; 10,000 by default
+   * Refuses new requests and resolves when the recording is on disk.
+   * @param withinMs time after which running requests are aborted on both sides; 10,000 by default
    */
   close(withinMs?: number): Promise<void>;
 }
 
 /**
- * Starts a recorder on 127.0.0.1. It writes no key and no signed address to the disk.
+ * Starts a recorder on 127.0.0.1. It writes neither keys nor signed addresses to disk.
  * @throws TypeError for an address that is neither https nor on this machine; EEXIST for an existing file; EADDRINUSE
  *   for a port in use
  */
@@ -139,7 +139,7 @@ class RecordingDesk {
 
   async #pass(exchange: Exchange): Promise<void> {
     const { request } = exchange;
-    // A web page whose name resolves to 127.0.0.1 must not use the key of a program.
+    // A web page whose host name resolves to 127.0.0.1 must not use a program's key.
     if (!straightenTarget(request, isLoopbackHost))
       return refuse(exchange, 'misdirected_request', 'The Host header must name this machine.');
     if (this.#trouble !== undefined)
@@ -157,7 +157,7 @@ class RecordingDesk {
   }
 
   #destination(target: string): Destination | undefined {
-    // Some parsers read a backslash as a slash.
+    // Some parsers treat a backslash as a slash.
     if (!target.startsWith('/') || target.includes('\\')) return undefined;
     const [path = '', ...query] = target.split('?');
     const upload = this.#addresses.find(path);
@@ -198,7 +198,7 @@ class RecordingDesk {
     }
   }
 
-  /** Unrecorded requests must not happen. */
+  /** Stops accepting requests after an error, because no request may go unrecorded. */
   #failed(error: unknown): void {
     this.#trouble = error;
     this.#options.onTrouble?.(error);
@@ -207,7 +207,7 @@ class RecordingDesk {
 
 interface Destination {
   readonly url: URL;
-  /** Target for the recording, cleaned later. */
+  /** Target for the recording, still to be cleaned. */
   readonly name: string;
   readonly isUpload: boolean;
 }
@@ -220,7 +220,7 @@ interface Done extends Destination {
   readonly passed: Passed;
 }
 
-/** Appends what the program adds to the query, such as the number of a part. */
+/** Appends what the program adds to the query, such as a part number. */
 function withQuery({ url, name }: RealAddress, query: string): RealAddress {
   if (query === '') return { url, name };
   const whole = new URL(url);
@@ -228,7 +228,7 @@ function withQuery({ url, name }: RealAddress, query: string): RealAddress {
   return { url: whole, name: `${name}?${query}` };
 }
 
-/** Size and hash suffice for a file, whatever it looks like. */
+/** Removes the text of an uploaded body. Size and hash suffice for a file, even if it looks like text. */
 function withoutFile({ isUpload, passed: { request } }: Done): CapturedBody {
   return isUpload ? { ...request, text: undefined } : request;
 }
@@ -238,7 +238,7 @@ function refuse(exchange: Exchange, code: 'misdirected_request' | 'server_error'
   lingerThenCut(exchange.request);
 }
 
-/** @throws TypeError for anything but an origin */
+/** @throws TypeError for anything other than an origin */
 function originOf(text: string): string {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol))

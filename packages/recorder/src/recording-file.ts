@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import type { RecordedExchange, RecordingHead } from './recording.ts';
 
-/** A recording being written: whole lines, one per exchange, readable by its owner only. */
+/** A recording being written: complete lines, one per exchange, readable only by its owner. */
 export class RecordingFile implements AsyncDisposable {
   readonly #file: FileHandle;
   #last: Promise<void> = Promise.resolve();
@@ -10,14 +10,14 @@ export class RecordingFile implements AsyncDisposable {
     this.#file = file;
   }
 
-  /** @throws EEXIST for an existing file, and other disk errors */
+  /** @throws EEXIST for an existing file; other disk errors */
   static async create(path: string, head: RecordingHead): Promise<RecordingFile> {
     const recording = new RecordingFile(await open(path, 'wx', 0o600));
     await recording.#append(head);
     return recording;
   }
 
-  /** Appends a line; lines keep the order of the calls. @throws the disk error, also of an earlier line */
+  /** Appends a line; lines keep the order of the calls. @throws the disk error, even if an earlier line caused it */
   add(exchange: RecordedExchange): Promise<void> {
     return this.#append(exchange);
   }

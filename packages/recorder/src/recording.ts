@@ -13,22 +13,22 @@ export type RecordedMessage = z.output<typeof messageSchema>;
 export interface Recording {
   readonly head: RecordingHead;
   readonly exchanges: readonly RecordedExchange[];
-  /** The last line is incomplete, because the recorder was killed, and was left out. */
+  /** Whether the last line was incomplete, because the recorder was killed, and was ignored. */
   readonly isTorn: boolean;
 }
 
-/** Version of the format; newer ones are refused. */
+/** Version of the format. Newer versions are refused. */
 export const recordingVersion = 1;
 
-/** Thrown for a file that is no recording, or none that this version reads. */
+/** Thrown for a file that is not a recording, or has a version that cannot be read. */
 export class RecordingError extends Error {
   override readonly name = 'RecordingError';
 }
 
 /**
- * Reads a recording: JSON lines, the head first. An incomplete last line is left out. Exchanges are in the order in
+ * Reads a recording: JSON lines, the head first. An incomplete last line is ignored. Exchanges are in the order in
  * which they began.
- * @throws {RecordingError} for a file that is no recording; the message names the line
+ * @throws {RecordingError} for a file that is not a recording; the message names the line
  * @throws the disk error
  */
 export async function readRecording(path: string): Promise<Recording> {
@@ -53,7 +53,7 @@ export async function readRecording(path: string): Promise<Recording> {
   return { head, exchanges: exchanges.toSorted((one, other) => one.number - other.number), isTorn: torn > 0 };
 }
 
-/** `node:readline` would also end lines at U+2028, which JSON does not escape. */
+/** Yields the lines of a file. `node:readline` would also split lines at U+2028, which JSON does not escape. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   let line = '';
   for await (const piece of createReadStream(path, 'utf8') as AsyncIterable<string>) {
@@ -75,7 +75,7 @@ const bodySchema = z.union([
 
 const messageSchema = z.object({
   headers: z.record(z.string(), z.string()),
-  /** JSON, other text, or size and hash of binary bodies and of those over 4 MiB. */
+  /** JSON or other text; for binary bodies and bodies over 4 MiB, size and hash. */
   body: bodySchema.optional(),
 });
 
@@ -90,9 +90,9 @@ const headSchema = z.object({
 
 const exchangeSchema = z.object({
   kind: z.literal('exchange'),
-  /** Counts from 1 in the order of the requests. */
+  /** Number of the request, counting from 1 in order of arrival. */
   number: z.int(),
-  /** Arrival of the request, ISO 8601. */
+  /** Arrival time of the request, ISO 8601. */
   at: z.string(),
   /** Duration in milliseconds. */
   ms: z.number(),
@@ -101,7 +101,7 @@ const exchangeSchema = z.object({
   target: z.string(),
   request: messageSchema,
   answer: messageSchema.extend({ status: z.int() }).optional(),
-  /** Reason for an incomplete answer. */
+  /** Why the answer is incomplete. */
   broken: z.string().optional(),
 });
 

@@ -12,9 +12,9 @@ import type { RecordedExchange, RecordedMessage } from './recording.ts';
 
 export interface ReplayOptions {
   readonly exchanges: readonly RecordedExchange[];
-  /** 0 (default) picks a free port. */
+  /** Port to listen on; 0 (default) picks a free one. */
   readonly port?: number;
-  /** Refuses repeats beyond the recording. Default: the last answer to a read is repeated. */
+  /** Refuses repeats beyond the recording. By default, the last answer to a read is repeated. */
   readonly strict?: boolean;
   /** Called for each request without a recorded answer, with a sentence that names the nearest one. */
   readonly onMiss?: (sentence: string) => void;
@@ -22,16 +22,16 @@ export interface ReplayOptions {
 
 /** A service that answers from a recording. */
 export interface Replay extends AsyncDisposable {
-  /** `http://127.0.0.1:PORT/v1` */
+  /** For example `http://127.0.0.1:PORT/v1`. */
   readonly baseUrl: string;
-  /** Exchanges that no request has matched yet, in order. */
+  /** Returns the exchanges that no request has matched yet, in order. */
   unused(): readonly RecordedExchange[];
   close(): Promise<void>;
 }
 
 /**
- * Answers requests from the recording, by method, path, query and JSON body, in the recorded order. It accepts any key
- * and processes nothing, so the program sets the pace.
+ * Answers requests from the recording, matched by method, path, query and JSON body, in the recorded order. Any key is
+ * accepted and nothing is processed, so the program sets the pace.
  * @throws EADDRINUSE for a port in use
  */
 export async function startReplay({ exchanges, port = 0, strict = false, onMiss }: ReplayOptions): Promise<Replay> {
@@ -41,7 +41,7 @@ export async function startReplay({ exchanges, port = 0, strict = false, onMiss 
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const script = new Script(exchanges, strict);
   server.on('request', (request, response) => {
-    // An edited recording may have a header that cannot be sent.
+    // An edited recording may contain a header that cannot be sent.
     answer(request, response).catch(() => response.destroy());
   });
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -65,7 +65,7 @@ export async function startReplay({ exchanges, port = 0, strict = false, onMiss 
 interface Asked {
   readonly method: string;
   readonly target: string;
-  /** Undefined without JSON. */
+  /** JSON body; undefined if there is none. */
   readonly body: unknown;
 }
 
@@ -83,7 +83,7 @@ class Script {
     return this.#exchanges.filter((exchange) => !this.#used.has(exchange));
   }
 
-  /** @returns a sentence when nothing fits */
+  /** @returns a sentence if no exchange matches */
   next(asked: Asked): RecordedExchange | string {
     const atPlace = this.#exchanges.filter((exchange) => isAtPlace(exchange, asked));
     const fitting = atPlace.filter((exchange) => doesBodyFit(exchange, asked.body));
@@ -110,7 +110,7 @@ function isAtPlace(exchange: RecordedExchange, { method, target }: Asked): boole
   return exchange.method === method && fits(inOrder(exchange.target), inOrder(target));
 }
 
-/** Ignores the order of the parameters. */
+/** Normalises a target, so that the order of the parameters does not matter. */
 function inOrder(target: string): string {
   const [path = '', ...query] = target.split('?');
   return query.length === 0 ? path : `${path}?${query.join('?').split('&').toSorted().join('&')}`;
@@ -121,7 +121,7 @@ function doesBodyFit({ request: { body } }: RecordedExchange, asked: unknown): b
   return isSame(body.json, asked);
 }
 
-/** Hidden parts of the recording match any text. */
+/** Whether two JSON values are equal. Hidden parts of the recording match any text. */
 function isSame(recorded: unknown, asked: unknown): boolean {
   if (typeof recorded === 'string' && (typeof asked === 'string' || typeof asked === 'number'))
     return fits(recorded, String(asked)) && (typeof asked === 'string' || hasHidden(recorded));
@@ -134,7 +134,7 @@ function isSame(recorded: unknown, asked: unknown): boolean {
   );
 }
 
-/** Reads JSON of any content type, as the recorder does. A longer body is a file, which is read and ignored. */
+/** Reads JSON with any content type, as the recorder does. A longer body is a file, which is read and discarded. */
 async function jsonOf(request: IncomingMessage): Promise<unknown> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -151,19 +151,19 @@ function send(exchange: RecordedExchange, { response, origin }: { response: Serv
   const body = bodyOf(answer, origin);
   const shown = Object.entries(answer.headers).filter(([name, value]) => !ofTransfer.has(name) && !hasHidden(value));
   const length = method === 'HEAD' ? answer.headers['content-length'] : String(body.length);
-  // RFC 9110 section 8.6: an answer without a body has no length either.
+  // An answer without a body has no length either (RFC 9110 section 8.6).
   const hasLength = length !== undefined && answer.status !== 204 && answer.status !== 304;
   response.writeHead(answer.status, [...shown.flat(), ...(hasLength ? ['content-length', length] : [])]);
   response.end(body);
 }
 
-/** Headers of the recorded connection, which do not apply to this one. */
+/** Headers that describe the recorded connection and do not apply to this one. */
 const ofTransfer: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'content-encoding']);
 
-/** Most bytes that replace an unrecorded body. */
+/** Maximum number of zero bytes that replace an unrecorded body. */
 const mostZeros = 1024 * 1024;
 
-/** Body with upload addresses of this service; zeros where only size and hash were recorded. */
+/** Returns the body with upload addresses pointing to this service, or zeros if only size and hash were recorded. */
 function bodyOf({ body }: RecordedMessage, origin: string): Buffer {
   if (body === undefined) return Buffer.alloc(0);
   if ('bytes' in body) return Buffer.alloc(Math.min(body.bytes, mostZeros));

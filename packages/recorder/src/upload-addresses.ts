@@ -6,13 +6,13 @@ import { isSecretName } from './cleaning/secret-names.ts';
 /** The real address of an upload. */
 export interface RealAddress {
   readonly url: URL;
-  /** Recorded name: `/uploads/VIDEO/NUMBER`. */
+  /** Name in the recording: `/uploads/VIDEO/NUMBER`. */
   readonly name: string;
 }
 
 /**
- * Replaces the upload addresses of the service by addresses of the recorder. The real ones, which are signed, are kept
- * in memory only.
+ * Replaces the service's upload addresses with addresses of the recorder. The real ones, which are signed, are kept
+ * only in memory.
  */
 export class UploadAddresses {
   readonly #secrets: KnownSecrets;
@@ -22,8 +22,8 @@ export class UploadAddresses {
   readonly #local = new Map<string, string>();
 
   /**
-   * @param origin of the recorder
-   * @param service its base address
+   * @param origin origin of the recorder
+   * @param service base address of the service
    */
   constructor(secrets: KnownSecrets, origin: string, service: URL) {
     this.#secrets = secrets;
@@ -31,7 +31,7 @@ export class UploadAddresses {
     this.#origin = origin;
   }
 
-  /** Replaces the real addresses in the body of an answer; all other bytes stay. */
+  /** Replaces the real addresses in the body of an answer, leaving all other bytes unchanged. */
   replaceIn(body: Buffer): Buffer {
     // Latin-1 maps each byte to one character.
     const text = body.toString('latin1');
@@ -42,7 +42,7 @@ export class UploadAddresses {
     return replaced === text ? body : Buffer.from(replaced, 'latin1');
   }
 
-  /** @param path of a request to the recorder, without query */
+  /** @param path path of a request to the recorder, without query */
   find(path: string): RealAddress | undefined {
     return this.#real.get(path);
   }
@@ -55,8 +55,8 @@ export class UploadAddresses {
   }
 
   /**
-   * Other addresses are left for the program to refuse or follow, as without a recorder: a remote service must not make
-   * the recorder send to this machine.
+   * Whether an address may be replaced. Other addresses are left for the program to refuse or follow, as it would
+   * without a recorder: a remote service must not make the recorder send to this machine.
    */
   #isSafe({ protocol, hostname }: URL): boolean {
     if (isLoopbackHost(hostname)) return this.#isServiceHere && (protocol === 'https:' || protocol === 'http:');
@@ -75,12 +75,15 @@ export class UploadAddresses {
   }
 }
 
-/** Addresses of the recorder without their local tokens, as they are recorded. */
+/** Removes the local tokens from the recorder's addresses, as required for recording. */
 export function withoutLocalTokens(text: string): string {
   return text.replaceAll(/(\/uploads\/[^/\s"]+\/\d+)-[\w-]{22}/g, '$1');
 }
 
-/** Parts of an address that may be credentials: named ones, and long ones with digits, except the id of the video. */
+/**
+ * Returns the parts of an address that may be credentials: those with a secret name, and long ones with digits, except
+ * the video id.
+ */
 function signedPartsOf(url: URL, videoId: string): readonly string[] {
   const parameters = [...url.searchParams];
   const named = parameters.flatMap(([name, value]) => (isSecretName(name) && value !== '' ? [value] : []));
@@ -93,7 +96,7 @@ function isNamedAfter(part: string, videoId: string): boolean {
   return part === videoId || (part.startsWith(videoId) && /^\.\w{1,5}$/.test(part.slice(videoId.length)));
 }
 
-/** Id next to the address, bare or in `data`. */
+/** Returns the id next to the address, at the top level or in `data`. */
 function videoIdIn(body: Buffer): string {
   const json = parsed(body.toString()) as
     | { readonly id?: unknown; readonly data?: { readonly id?: unknown } }

@@ -3,10 +3,10 @@ import type { KnownSecrets } from './known-secrets.ts';
 import { shortestForm } from './secret-forms.ts';
 import { isSecretName } from './secret-names.ts';
 
-/** All values of each header, even of one that may come only once. */
+/** All values of each header, even of one that may occur only once. */
 export type ReceivedHeaders = NodeJS.Dict<string[]>;
 
-/** Returns headers as they are recorded, and learns their credentials. */
+/** Returns headers as they are recorded, and registers their credentials as secrets. */
 export function cleanHeaders(headers: ReceivedHeaders, secrets: KnownSecrets): Record<string, string> {
   const clean: Record<string, string> = {};
   for (const [name, values] of Object.entries(headers))
@@ -28,7 +28,7 @@ function cleanHeader(name: string, values: readonly string[], secrets: KnownSecr
   return isKept ? withoutSignature(value) : hidden;
 }
 
-/** RFC 9110 section 11.4: a scheme and credentials; services also accept a bare key. */
+/** Cleans a scheme and its credentials (RFC 9110 section 11.4); services also accept a bare key. */
 function cleanCredentials(value: string, secrets: KnownSecrets): string {
   const [, scheme, credentials] = /^(\S+)\s+(.+)$/.exec(value) ?? [];
   if (scheme === undefined || credentials === undefined) return secrets.add('key', value);
@@ -37,19 +37,19 @@ function cleanCredentials(value: string, secrets: KnownSecrets): string {
   return `${scheme} ${secrets.add('key', credentials)}`;
 }
 
-/** RFC 7617: `name:password` in base64. Without a password, or with a dummy one, the name is the key. */
+/** Decodes `name:password` from base64 (RFC 7617). If the password is missing or a dummy, the name is the key. */
 function passwordIn(credentials: string): readonly string[] {
   const [, name = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(credentials, 'base64').toString()) ?? [];
   return [password.length < shortestForm ? name : '', password].filter((part) => part !== '');
 }
 
-/** RFC 9110 section 11.2: `token="..."`. */
+/** Finds secrets such as `token="..."` (RFC 9110 section 11.2). */
 function namedSecretsIn(credentials: string): readonly string[] {
   const pairs = [...credentials.matchAll(/([\w-]+)\s*=\s*"([^"]+)"/g)];
   return pairs.flatMap(([, name = '', value = '']) => (isSecretName(name) ? [value] : []));
 }
 
-/** Values of all cookies, or of the one that is set, without its attributes. */
+/** Returns the values of all cookies, or of the one being set, without its attributes. */
 function cookiesIn(name: string, header: string): readonly string[] {
   const pairs = header.split(/;\s*/);
   return (name === 'cookie' ? pairs : pairs.slice(0, 1)).flatMap((pair) => {
@@ -58,7 +58,7 @@ function cookiesIn(name: string, header: string): readonly string[] {
   });
 }
 
-/** Other headers are recorded by name only, because their values may be secret. */
+/** Headers whose values are recorded. Others are recorded by name only, because their values may be secret. */
 const harmless = new Set([
   'accept',
   'accept-ranges',

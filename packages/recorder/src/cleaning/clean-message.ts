@@ -8,16 +8,19 @@ import type { RecordedMessage } from '../recording.ts';
 import { isSecretName, uploadHeaderFields } from './secret-names.ts';
 import { withoutLocalTokens } from '../upload-addresses.ts';
 
-/** How messages are cleaned. Secrets in known places or forms are removed here, known secrets by `withoutKnown`. */
+/**
+ * How messages are cleaned. Secrets in known places or with a known form are removed here; secrets already seen are
+ * removed by `withoutKnown`.
+ */
 export interface Cleaning {
   readonly secrets: KnownSecrets;
   /** Names of JSON fields whose texts are replaced, such as `title`. */
   readonly redacted: ReadonlySet<string>;
-  /** The request went to an upload address, so its redirect may be signed in the path. */
+  /** Whether the request went to an upload address. If so, its redirect may carry a signature in the path. */
   readonly isUpload?: boolean;
 }
 
-/** Returns a message as it is recorded: headers, and a body without secrets. */
+/** Returns a message as it is recorded, with headers and body free of secrets. */
 export function cleanMessage(headers: ReceivedHeaders, body: CapturedBody, cleaning: Cleaning): RecordedMessage {
   const recorded = cleanBody(headers['content-type']?.[0] ?? '', body, cleaning);
   const clean = cleanHeaders(headers, cleaning.secrets);
@@ -25,7 +28,7 @@ export function cleanMessage(headers: ReceivedHeaders, body: CapturedBody, clean
   return { headers: { ...clean, ...location }, ...(recorded !== undefined && { body: recorded }) };
 }
 
-/** Removes known secrets from a JSON value, including names of fields. */
+/** Removes known secrets from a JSON value, including its field names. */
 export function withoutKnown(value: unknown, secrets: KnownSecrets): unknown {
   if (typeof value === 'string') return secrets.remove(withoutLocalTokens(value));
   if (typeof value === 'number') return secrets.remove(String(value)) === String(value) ? value : hidden;
@@ -36,13 +39,13 @@ export function withoutKnown(value: unknown, secrets: KnownSecrets): unknown {
   );
 }
 
-/** Path and query without the parameters that their names call secret. */
+/** Returns path and query without the values of parameters whose names denote a secret. */
 export function cleanTarget(target: string, { secrets }: Pick<Cleaning, 'secrets'>): string {
   const [path = '', ...query] = target.split('?');
   return query.length === 0 ? path : `${path}?${cleanPairs(query.join('?'), secrets)}`;
 }
 
-/** Keeps all other text byte by byte: `a=1&b=%20`. */
+/** Removes secret values from pairs such as `a=1&b=%20`, leaving all other text unchanged byte by byte. */
 function cleanPairs(pairs: string, secrets: KnownSecrets): string {
   return pairs
     .split('&')
@@ -69,7 +72,7 @@ function cleanBody(type: string, body: CapturedBody, cleaning: Cleaning): Record
   return { text: withoutSignature(text) };
 }
 
-/** Deepest nesting that is read. */
+/** Deepest nesting level that is read. */
 const deepest = 100;
 
 function parsed(text: string): unknown {
@@ -86,7 +89,7 @@ function cleanJson(value: unknown, cleaning: Cleaning, name = ''): unknown {
   if (typeof value === 'string') return cleanText(value, name, cleaning);
   if (Array.isArray(value)) return value.map((item: unknown) => cleanJson(item, cleaning, name));
   if (typeof value !== 'object' || value === null) return value;
-  // Everything below a redacted name, or below `upload_url`, is hidden too.
+  // Everything inside a redacted field or `upload_url` is hidden too.
   const isWhole = cleaning.redacted.has(name) || name === 'upload_url';
   return Object.fromEntries(
     Object.entries(value).map(([key, held]) => [
@@ -96,14 +99,14 @@ function cleanJson(value: unknown, cleaning: Cleaning, name = ''): unknown {
   );
 }
 
-/** The names of the headers of an upload, and its content type: any other value may be a token. */
+/** Keeps only the names of an upload's headers and its content type, because any other value may be a token. */
 function withoutHeaderValues(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => withoutHeaderValues(item));
   if (typeof value !== 'object' || value === null) return /^(?:content-type|name|key)$/i.test(name) ? value : hidden;
   return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, withoutHeaderValues(held, key)]));
 }
 
-/** Learns everything below the name of a secret. */
+/** Registers everything inside a secret field as a secret. */
 function cleanSecret(value: unknown, secrets: KnownSecrets): unknown {
   if (typeof value === 'string' || typeof value === 'number') return secrets.add('secret', String(value));
   if (Array.isArray(value)) return value.map((item: unknown) => cleanSecret(item, secrets));
@@ -122,12 +125,12 @@ function cleanText(text: string, name: string, cleaning: Cleaning): string {
   return withoutSignature(/^\/\S*\?/.test(text) ? cleanTarget(text, { secrets }) : text);
 }
 
-/** Whether a text may be removed from all other places too. A title like `videos` would match by chance. */
+/** Whether a text may be removed everywhere else too. A title such as `videos` would match by chance. */
 function isUnlikelyElsewhere(text: string): boolean {
   return text.length >= 12 || /\S\s\S/.test(text);
 }
 
-/** An upload address outside the recorder: everything after the host may be a credential. */
+/** Hides everything after the host of an upload address outside the recorder, because any of it may be a credential. */
 function withoutPath(text: string): string {
   const url = URL.parse(text);
   if (url === null || isOfRecorder(url)) return text;

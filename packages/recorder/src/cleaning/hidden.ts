@@ -3,15 +3,15 @@ import { isSecretName } from './secret-names.ts';
 /** Replaces a secret text in a recording. */
 export const hidden = '[hidden]';
 
-/** Replaces a secret whose repeats stay recognisable: `[hidden key 1]`. */
+/** Returns the text that replaces a secret and keeps its repeats recognisable: `[hidden key 1]`. */
 export function hiddenAs(kind: string, number: number): string {
   return `[hidden ${kind.replaceAll(/[^\w-]/g, '_')} ${number}]`;
 }
 
 /**
- * Addresses keep origin and path, and stay valid (RFC 3986): signatures are in the query, a password precedes the host.
- * JSON may escape their slashes. Elsewhere a parameter is recognised by its name, as in `a=1&token=`. Each character is
- * read a few times, however long the text is.
+ * Removes signatures from text. Addresses keep their origin and path and stay valid (RFC 3986): signatures are in the
+ * query, a password precedes the host. JSON may escape their slashes. Elsewhere, a parameter is recognised by its name,
+ * as in `a=1&token=`. Each character is read only a few times, regardless of the text's length.
  */
 export function withoutSignature(text: string): string {
   return text
@@ -22,12 +22,12 @@ export function withoutSignature(text: string): string {
     );
 }
 
-/** For texts that are addresses, with or without a host. */
+/** Hides the queries in texts that are addresses, with or without a host. */
 export function withoutQueries(text: string): string {
   return text.replaceAll(/\?[^\s"'<>]*/g, '?hidden');
 }
 
-/** Whether a part of the text was hidden. */
+/** Whether part of the text was hidden. */
 export function hasHidden(text: string): boolean {
   return marks.test(text);
 }

@@ -2,19 +2,21 @@ import { hidden, hiddenAs } from './hidden.ts';
 import { formsOf, shortestForm } from './secret-forms.ts';
 
 /**
- * The secrets seen so far, each with a name that replaces it: equal secrets stay equal, and nothing else remains. Texts
- * are searched for every form in which a service or a program may repeat them.
+ * The secrets seen so far, each with a name that replaces it. Equal secrets remain recognisable as equal, and nothing
+ * else remains. Texts are searched for every form in which a service or a program may repeat a secret.
  */
 export class KnownSecrets {
   readonly #names = new Map<string, string>();
-  /** Secrets by their first characters, so that a search takes the same time for thousands as for one. */
+  /** Secrets by their first characters, so that a search takes as long for thousands as for one. */
   readonly #forms = new Map<string, { readonly form: string; readonly name: string }[]>();
   readonly #counts = new Map<string, number>();
 
-  /** @param kind such as `key`, whose first secret is called `[hidden key 1]` @returns the name */
+  /**
+   * @param kind such as `key`, whose first secret is called `[hidden key 1]` @returns the name that replaces the secret
+   */
   add(kind: string, secret: string): string {
     const name = this.#names.get(secret) ?? this.#newName(kind, secret);
-    // The most recently used one comes last.
+    // The most recently used secret comes last.
     this.#names.delete(secret);
     this.#names.set(secret, name);
     const [oldest = ''] = this.#names.keys();
@@ -22,7 +24,7 @@ export class KnownSecrets {
     return name;
   }
 
-  /** Removes the secrets in all their forms, and texts that have the form of one. */
+  /** Removes the secrets in all their forms, and texts that look like a secret. */
   remove(text: string): string {
     let clean = '';
     let done = 0;
@@ -54,7 +56,7 @@ export class KnownSecrets {
     }
   }
 
-  /** Places of secrets in order; overlapping ones are merged. */
+  /** Finds the secrets in a text, in order; overlapping ones are merged. */
   #found(text: string): readonly Found[] {
     const found: Found[] = [];
     for (let from = 0; from + shortestForm <= text.length; from += 1) {
@@ -81,10 +83,10 @@ interface Found {
   readonly name: string;
 }
 
-/** Each of thousands of uploads has a token, and old ones have expired. */
+/** Maximum number of secrets remembered. Each of thousands of uploads has a token, and the old ones have expired. */
 const most = 10_000;
 
-/** Keys in the forms that services use, and bearer tokens. */
+/** Hides keys in the forms that services use, and bearer tokens. */
 function withoutLookalikes(text: string): string {
   return text
     .replaceAll(/\b(?:sk|pk|rk|whsec|key|tok)_[\w+/=-]{8,}/g, (found) => (/\d/.test(found) ? hidden : found))

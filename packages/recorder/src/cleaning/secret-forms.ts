@@ -1,9 +1,9 @@
-/** Forms with fewer characters would match ordinary words by chance. */
+/** Minimum length of a form in characters. Shorter ones would match ordinary words by chance. */
 export const shortestForm = 6;
 
 /**
- * Forms in which a service or a program may repeat a secret: unchanged, percent-encoded or decoded, form-encoded,
- * escaped for JSON or HTML, in hex, and inside base64.
+ * Returns the forms in which a service or a program may repeat a secret: unchanged, percent-encoded or decoded,
+ * form-encoded, escaped for JSON or HTML, in hex, and inside base64.
  */
 export function formsOf(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
@@ -33,7 +33,10 @@ function inHtml(secret: string): string {
   return secret.replaceAll(/[&<>"]/g, (character) => names[character] ?? character);
 }
 
-/** Base64 writes three bytes as four characters, so text inside it has three forms, whose ends depend on neighbours. */
+/**
+ * Returns a secret's forms inside base64. Base64 writes three bytes as four characters, so there are three forms, whose
+ * ends depend on adjacent bytes.
+ */
 function inBase64(secret: string): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]);

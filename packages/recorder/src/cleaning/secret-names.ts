@@ -1,4 +1,4 @@
-/** Whether a field, a parameter or a header holds a secret, by its name. */
+/** Whether the name of a field, parameter or header denotes a secret. */
 export function isSecretName(name: string): boolean {
   return (
     /secret|token|passw|passphrase|signature|credential|session[-_]?id|authorization|jwt|^(?:sig|key|pwd|pass)$/i.test(
@@ -7,7 +7,7 @@ export function isSecretName(name: string): boolean {
   );
 }
 
-/** Fields of the answer to a creation that hold the headers of the upload. */
+/** Fields that contain the upload headers in the answer to a creation. */
 export const uploadHeaderFields: ReadonlySet<string> = new Set([
   'upload_headers',
   'required_headers',

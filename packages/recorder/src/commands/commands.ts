@@ -4,7 +4,7 @@ import { collect, wholeNumber } from '@dropcast/sandbox/commands/argument-types'
 import type { RecordingTerminal, RecordOptions } from './record.ts';
 
 /**
- * Adds `record`, `compare` and `replay`.
+ * Adds the commands `record`, `compare` and `replay`.
  *
  * @param sandbox the command that runs the sandbox
  * @param exit called with the exit code of the command
@@ -56,7 +56,7 @@ export function addRecordCommands(sandbox: Command, terminal: RecordingTerminal,
     });
 }
 
-/** Appends an origin to the earlier ones. @throws {InvalidArgumentError} for anything else */
+/** Appends an origin to the earlier ones. @throws {InvalidArgumentError} for anything other than an origin */
 function collectOrigins(value: string, before: readonly string[] = []): readonly string[] {
   const url = URL.parse(value);
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.origin !== value.replace(/\/$/, ''))

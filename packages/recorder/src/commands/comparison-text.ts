@@ -2,9 +2,9 @@ import type { Comparison, Finding } from '../compare/compare.ts';
 import type { SettledPoint } from '../compare/settled-points.ts';
 
 /**
- * A comparison of a service with the contract, for a person.
+ * Formats a comparison of a service with the contract for people.
  *
- * @param escapeControls makes text of the service safe for one line of a terminal
+ * @param escapeControls makes text from the service safe for one line of a terminal
  */
 export function comparisonText(comparison: Comparison, escapeControls: (text: string) => string): string {
   const departures = (findings: readonly Finding[]): readonly string[] => findings.map(departure).map(escapeControls);
@@ -28,7 +28,7 @@ export function comparisonText(comparison: Comparison, escapeControls: (text: st
   return `${counted(exchanges, 'exchange')} compared.\n\n${blocks.join('\n')}${commandOf(comparison.switches)}`;
 }
 
-/** A command to copy. */
+/** Returns a command to copy. */
 function commandOf(switches: Comparison['switches']): string {
   const options = Object.entries(switches).map(([name, value]) => ` --set ${name}=${value}`);
   return options.length === 0 ? '' : `\nA sandbox like this service: dropcast sandbox${options.join('')}\n`;
@@ -47,13 +47,13 @@ function confirmation({ place, says, exchanges }: Finding): string {
   return `${place}: ${says ?? ''} (${numbers(exchanges)})`;
 }
 
-/** Lists the first few only. */
+/** Lists only the first few numbers. */
 function numbers(exchanges: readonly number[]): string {
   const shown = exchanges.slice(0, 3).join(', ');
   return `exchange ${shown}${exchanges.length > 3 ? ` and ${exchanges.length - 3} more` : ''}`;
 }
 
-/** `1 file`, `2 files`. */
+/** Formats a count with its noun: `1 file`, `2 files`. */
 export function counted(n: number, word: string): string {
   return `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`;
 }

@@ -10,13 +10,13 @@ import type { RecordedExchange, Recording } from '../recording.ts';
 import { startReplay } from '../replay.ts';
 import { comparisonText, counted } from './comparison-text.ts';
 
-/** The terminal of commands that read and write files and can be interrupted twice. */
+/** The terminal of commands that read and write files and may be interrupted twice. */
 export type RecordingTerminal = Terminal<RecordingShell>;
 
 interface RecordingShell extends Shell {
-  /** Absolute. */
+  /** Absolute path. */
   readonly cwd: string;
-  /** Aborts at the second request to stop: cut running work. */
+  /** Aborts at the second request to stop, after which running work must be aborted. */
   readonly hurrying: AbortSignal;
 }
 
@@ -30,8 +30,8 @@ export interface RecordOptions {
 }
 
 /**
- * `record`: forwards between a program and a service until it is stopped, then compares the service with the contract.
- * Exit code 1 when the recording is incomplete.
+ * `record`: forwards traffic between a program and a service until stopped, then compares the service with the
+ * contract. Exit code 1 if the recording is incomplete.
  */
 export async function record(terminal: RecordingTerminal, options: RecordOptions): Promise<number> {
   const { shell } = terminal;
@@ -82,7 +82,7 @@ export async function compareRecording(
   return comparison.violated.length + comparison.contradicted.length === 0 ? exitCodes.fine : exitCodes.failed;
 }
 
-/** `replay FILE`: answers from a recording until it is stopped. */
+/** `replay FILE`: answers from a recording until stopped. */
 export async function replay(
   terminal: RecordingTerminal,
   file: string,

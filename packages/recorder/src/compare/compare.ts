@@ -6,11 +6,11 @@ import { bodyPlace, fieldPlace, pointsOfContract, statusPlace, type Point } from
 import { questions } from './questions.ts';
 import { settledPoints, switchesOf, type SettledPoint } from './settled-points.ts';
 
-/** The comparison of a service with the contract. */
+/** The result of comparing a service with the contract. */
 export interface Comparison {
-  /** The number of compared requests. */
+  /** Number of compared requests. */
   readonly exchanges: number;
-  /** Deviations from what the specification gives: either is wrong. */
+  /** Deviations from what the specification states. Either the service or the specification is wrong. */
   readonly violated: readonly Finding[];
   /** Deviations from what the contract assumes. */
   readonly contradicted: readonly Finding[];
@@ -22,20 +22,20 @@ export interface Comparison {
   readonly unseen: readonly Pick<Finding, 'place' | 'says'>[];
   /** Requests without a complete answer. */
   readonly broken: readonly { readonly exchange: number; readonly what: string }[];
-  /** How the service settles points for which the sandbox has switches, as far as the exchanges show it. */
+  /** How the service settles the points for which the sandbox has switches, as far as the exchanges show. */
   readonly settled: readonly SettledPoint[];
-  /** Switches that make a sandbox do the same, without defaults and unclear points, for `startSandbox`. */
+  /** Switches that make a sandbox behave like the service, for `startSandbox`; without defaults and unclear points. */
   readonly switches: Partial<Switches>;
 }
 
 export interface Finding {
   /** For example `videos.create HTTP status`, `videos.list data[].title` or `feeds.publish 429`. */
   readonly place: string;
-  /** Statement of the contract; null where it has none. */
+  /** What the contract states; null if nothing. */
   readonly says: string | null;
-  /** Behaviour of the service; null where it follows the contract. */
+  /** What the service does; null if it follows the contract. */
   readonly what: string | null;
-  /** Numbers of the exchanges that show it. */
+  /** Numbers of the exchanges that show the finding. */
   readonly exchanges: readonly number[];
 }
 
@@ -141,19 +141,21 @@ class Tally {
   }
 }
 
-/** Whether a deviation concerns what the specification gives or what the contract assumes. */
+/** Returns whether a deviation concerns a statement of the specification or an assumption of the contract. */
 function sourceOf({ place, what }: Departure, points: ReadonlyMap<string, Point>): Point['source'] {
   const [operation = '', status = ''] = place.split(' ');
-  // The fields are given only for answers that are shown: `GET /videos/:id` is not (api-spec section 4.5).
+  // The fields are given only for answers that the specification shows, which `GET /videos/:id` is not (api-spec
+  // section 4.5).
   if (what === 'is missing' && points.get(`${operation} body`)?.source === 'assumed') return 'assumed';
   const known = points.get(place)?.source;
   if (known !== undefined) return known;
-  // Refusals have one form, and these statuses have codes (api-spec section 7). Upload answers are not shown.
+  // All refusals have the same form, and these statuses have codes (api-spec section 7). The specification does not
+  // show upload answers.
   const hasCode = ['401', '403', '404', '429', '500'].includes(status);
   return operation === 'uploads.put' || (place.endsWith('error.code') && !hasCode) ? 'assumed' : 'given';
 }
 
-/** Every place in a JSON value. */
+/** Returns the path of every value inside a JSON value. */
 function pathsIn(value: unknown, path: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] {
   if (Array.isArray(value)) return value.flatMap((item: unknown, index) => pathsIn(item, [...path, index]));
   if (typeof value !== 'object' || value === null) return [];

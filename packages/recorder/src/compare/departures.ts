@@ -9,13 +9,13 @@ import { bodyPlace, fieldPlace, formsOf, isWrapped, statusPlace, successOf } fro
 export interface Departure {
   readonly place: string;
   readonly what: string;
-  /** The contract does not know the field; clients ignore it. */
+  /** Whether the contract does not know the field; clients ignore it. */
   readonly isNew?: boolean;
-  /** Values that break the same rule count once, with the `what` of the first. Default: each `what` counts. */
+  /** Values that break the same rule count once, with the `what` of the first. By default, each `what` counts. */
   readonly rule?: string;
 }
 
-/** Deviations of a successful answer. */
+/** Returns the deviations of a successful answer. */
 export function departuresOf(operation: Operation, exchange: RecordedExchange): readonly Departure[] {
   const { status: documented, schema } = successOf(operation);
   const status = exchange.answer?.status ?? 0;
@@ -23,12 +23,15 @@ export function departuresOf(operation: Operation, exchange: RecordedExchange): 
   return [...ofStatus, ...ofBody(operation, exchange, schema)];
 }
 
-/** Deviations of a refusal from `{"error": {"code", "message"}}` or the code of its status (api-spec section 7). */
+/**
+ * Returns a refusal's deviations from `{"error": {"code", "message"}}` or from the code for its status (api-spec
+ * section 7).
+ */
 export function refusalDepartures(operation: Operation, exchange: RecordedExchange): readonly Departure[] {
   const { answer } = exchange;
   const status = answer?.status ?? 0;
   const place = `${operation.name} ${status}`;
-  // The answer to a conditional request (RFC 9110 section 13).
+  // A 304 answers a conditional request (RFC 9110 section 13).
   if (status === 304) return [];
   if (status < 400) return [{ place: statusPlace(operation), what: `redirects (${status})` }];
   const documented = operation.answers[status] ?? operation.answers['4XX'];
@@ -42,7 +45,7 @@ export function refusalDepartures(operation: Operation, exchange: RecordedExchan
   return [...retryAfter, ...unique(errors.map((error) => refusalDeparture(place, error, json)))];
 }
 
-/** Retry-After must be in seconds (api-spec section 8). */
+/** Checks that Retry-After is in seconds (api-spec section 8). */
 function retryDepartures(place: string, retryAfter: string | undefined): readonly Departure[] {
   if (retryAfter === undefined) return [{ place, what: 'has no Retry-After' }];
   return /^\d+$/.test(retryAfter) ? [] : [{ place, what: 'has a Retry-After that is not a number of seconds' }];
@@ -72,7 +75,7 @@ function ofBody(operation: Operation, exchange: RecordedExchange, schema: Schema
   ];
 }
 
-/** A bare answer instead of a wrapped one, or the reverse, is one departure rather than one per field. */
+/** Treats a bare answer instead of a wrapped one, or the reverse, as one departure rather than one per field. */
 function asWrapped(json: unknown, schema: Schema): { readonly wrapped: unknown; readonly what: string | null } {
   const isExpected = isWrapped(schema);
   const isSo = typeof json === 'object' && json !== null && 'data' in json;
@@ -81,12 +84,12 @@ function asWrapped(json: unknown, schema: Schema): { readonly wrapped: unknown; 
   return { wrapped: json, what: null };
 }
 
-/** The form with the fewest errors describes the problem best. */
+/** Returns the errors of the form with the fewest, which describes the problem best. */
 function fewest(lists: readonly (readonly SchemaError[])[]): readonly SchemaError[] {
   return lists.toSorted((one, other) => one.length - other.length)[0] ?? [];
 }
 
-/** Skips errors of texts with hidden parts. */
+/** Returns the schema errors, except those of texts with hidden parts. */
 function errorsIn(schema: Schema, json: unknown): readonly SchemaError[] {
   return schemaErrors(schema, json).filter((error) => {
     const value = valueAt(json, pathOf(error.instancePath));
@@ -106,7 +109,10 @@ function departureAt(operation: Operation, error: SchemaError, body: unknown): r
   return [{ place, what: sentenceOf(error, body), ...ruleOf(error, valueAt(body, path)) }];
 }
 
-/** Each unknown word of an enumeration counts. Wrong times and numbers may differ per video, so they share a rule. */
+/**
+ * Returns the rule that errors share. Each unknown word of an enumeration counts separately, whereas wrong times and
+ * numbers may differ per video.
+ */
 function ruleOf({ keyword, message = '' }: SchemaError, value: unknown): Pick<Departure, 'rule'> {
   return keyword === 'enum' || keyword === 'const'
     ? {}
@@ -130,7 +136,7 @@ function detailOf({ keyword, params }: SchemaError): string {
   return '';
 }
 
-/** Longest value that is shown, in characters. */
+/** Length in characters at which a displayed value is cut. */
 const longestShown = 60;
 
 function cut(text: string): string {
@@ -155,7 +161,7 @@ function valueAt(body: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], body);
 }
 
-/** Items of a list repeat the same departure, so it is listed once. */
+/** Removes duplicates, because the items of a list repeat the same departure. */
 function unique(departures: readonly Departure[]): readonly Departure[] {
   const seen = new Set<string>();
   return departures.filter(({ place, what }) => !seen.has(`${place} ${what}`) && seen.add(`${place} ${what}`));

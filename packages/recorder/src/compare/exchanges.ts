@@ -2,7 +2,7 @@ import { operations, type Operation } from '@dropcast/sandbox/contract/document'
 import { isAt } from '@dropcast/sandbox/http/operations';
 import type { RecordedExchange } from '../recording.ts';
 
-/** The operation of an exchange. HEAD is GET without a body (RFC 9110 section 9.3.2). */
+/** Returns the operation of an exchange. HEAD is GET without a body (RFC 9110 section 9.3.2). */
 export function operationOf({ method, target }: Pick<RecordedExchange, 'method' | 'target'>): Operation | undefined {
   const pathname = pathOf(target);
   const asked = method === 'HEAD' ? 'GET' : method;
@@ -11,12 +11,12 @@ export function operationOf({ method, target }: Pick<RecordedExchange, 'method' 
   );
 }
 
-/** JSON body of the answer; undefined without one. */
+/** Returns the JSON body of the answer; undefined if there is none. */
 export function jsonOf({ answer }: RecordedExchange): unknown {
   return answer?.body !== undefined && 'json' in answer.body ? answer.body.json : undefined;
 }
 
-/** The path of a recorded target. */
+/** Returns the path of a recorded target. */
 export function pathOf(target: string): string {
   return target.split('?')[0] ?? '';
 }

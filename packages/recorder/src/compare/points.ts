@@ -11,7 +11,7 @@ export interface Point {
   /** For example `videos.create HTTP status` or `videos.list data[].title`. */
   readonly place: string;
   readonly source: 'given' | 'assumed';
-  /** The statement in a sentence or a few words. */
+  /** The statement, in a sentence or a few words. */
   readonly says: string;
 }
 
@@ -19,11 +19,11 @@ export interface Point {
 export interface DocumentedSuccess {
   readonly status: number;
   readonly answer: DocumentedAnswer;
-  /** Schema of its JSON body; undefined without one. */
+  /** Schema of the answer's JSON body; undefined if there is none. */
   readonly schema: Schema | undefined;
 }
 
-/** Alternative forms of a body, usually one. */
+/** Returns the alternative forms of a body, usually one. */
 export function formsOf(schema: Schema): readonly Schema[] {
   return schemaItself(schema).oneOf ?? [schema];
 }
@@ -33,11 +33,11 @@ export function successOf({ answers }: Operation): DocumentedSuccess {
   return { status: Number(status), answer, schema: answer.content?.['application/json']?.schema };
 }
 
-/** All statements of the contract about successful answers, by operation. */
+/** Returns all statements of the contract about successful answers, by operation. */
 export function pointsOfContract(): readonly Point[] {
   return operations.flatMap((operation) => {
     const { status, answer, schema } = successOf(operation);
-    // The specification shows no success status (api-spec section 4.5).
+    // The specification does not show success statuses (api-spec section 4.5).
     const about: Point = { place: statusPlace(operation), source: 'assumed', says: `answers ${status}` };
     const source = answer['x-source'] ?? 'assumed';
     const body: Point = { place: bodyPlace(operation), source, says: bodySays(answer, schema) };
@@ -49,7 +49,7 @@ export function pointsOfContract(): readonly Point[] {
 export const statusPlace = ({ name }: Operation): string => `${name} HTTP status`;
 export const bodyPlace = ({ name }: Operation): string => `${name} body`;
 
-/** The place of a value in a body: `data[].title`. @param path of JSON, with its numbers */
+/** Returns the place of a value in a body, such as `data[].title`. @param path JSON path, including array indexes */
 export function fieldPlace({ name }: Operation, path: readonly (string | number)[]): string {
   return `${name} ${path.reduce<string>((at, part) => joined(at, part), '')}`;
 }
@@ -59,7 +59,7 @@ function joined(at: string, part: string | number): string {
   return at === '' ? part : `${at}.${part}`;
 }
 
-/** Whether the contract wraps the body in `data`, in any form. */
+/** Whether the contract wraps the body in `data` in all of its forms. */
 export function isWrapped(schema: Schema): boolean {
   return formsOf(schema).every((form) => 'data' in (schemaItself(form).properties ?? {}));
 }
@@ -79,7 +79,7 @@ function fieldsOf(schema: Schema, place: string): readonly Point[] {
     const known = schemaItself(field);
     const own: Point = {
       place: at,
-      // Given, with an assumed detail: a service that deviates contradicts the detail.
+      // A given field with an assumed detail counts as assumed, because a service that deviates contradicts the detail.
       source: known['x-assumption'] === undefined ? (known['x-source'] ?? 'given') : 'assumed',
       says: oneLine(known['x-assumption'] ?? known.description ?? 'is there'),
     };

@@ -9,8 +9,8 @@ interface ShownWord {
 }
 
 /**
- * Words for a video in processing. A video may stay pending briefly after its upload, so `pending` counts as the word
- * only where no other one appears.
+ * Finds the status words used for videos in processing. A video may stay pending briefly after its upload, so `pending`
+ * counts as such a word only if no other one appears.
  */
 export function processingWords(exchanges: readonly RecordedExchange[]): readonly ShownWord[] {
   const uploadedAt = endsOfUploads(exchanges);
@@ -28,7 +28,7 @@ export function processingWords(exchanges: readonly RecordedExchange[]): readonl
   return others.length > 0 ? others : shown;
 }
 
-/** Arrival time of each video's file in milliseconds; a second upload changes nothing. */
+/** Returns when each video's file had arrived, in milliseconds; a second upload changes nothing. */
 function endsOfUploads(exchanges: readonly RecordedExchange[]): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
   for (const exchange of exchanges) {
@@ -39,7 +39,7 @@ function endsOfUploads(exchanges: readonly RecordedExchange[]): ReadonlyMap<stri
   return ends;
 }
 
-/** Each video in the answer. */
+/** Returns the status of each video in the answer. */
 function wordsIn(exchange: RecordedExchange): readonly { readonly id: string; readonly status: unknown }[] {
   const name = operationOf(exchange)?.name ?? '';
   if (!name.startsWith('videos.') && name !== 'uploads.put') return [];

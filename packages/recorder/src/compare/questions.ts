@@ -2,19 +2,19 @@ import type { RecordedExchange } from '../recording.ts';
 import { operationOf } from './exchanges.ts';
 import { beforeDeletion, doesTell, hasOnlyUnknownFields, orderOf, queryOf, repeated } from './telling-exchanges.ts';
 
-/** A question that the specification leaves open and no single answer settles. */
+/** A question that the specification leaves open and that no single answer settles. */
 export interface Question {
   readonly place: string;
-  /** Assumption of the contract. */
+  /** What the contract assumes. */
   readonly assumed: string;
-  /** Answer that the exchanges give; null without one. */
+  /** Returns what the exchanges show; null if they show nothing. */
   answer(exchanges: readonly RecordedExchange[]): Told | null;
 }
 
 export interface Told {
   readonly isAsAssumed: boolean;
   readonly what: string;
-  /** Numbers of the exchanges that give it. */
+  /** Numbers of the exchanges that show it. */
   readonly exchanges: readonly number[];
 }
 

@@ -15,29 +15,29 @@ import {
   repeated,
 } from './telling-exchanges.ts';
 
-/** A value of a switch, and the exchange that shows it. */
+/** A value of a switch, with the exchange that shows it. */
 export interface Shown<Value> {
   readonly value: Value;
   readonly exchange: number;
 }
 
-/** How a recording shows the value of a switch of the sandbox. */
+/** How to recognise the value of a sandbox switch in a recording. */
 interface Recognition<Value> {
-  /** Evidence, for the documentation. */
+  /** Description of the evidence, for the documentation. */
   readonly from: string;
   shown(exchanges: readonly RecordedExchange[]): readonly Shown<Value>[];
 }
 
-/** An exchange with a complete answer, prepared for readers. */
+/** An exchange with a complete answer, prepared for `Read` functions. */
 interface Answered {
   readonly exchange: RecordedExchange;
   readonly operation: Operation | undefined;
   readonly status: number;
-  /** JSON body of the answer; undefined without one. */
+  /** JSON body of the answer; undefined if there is none. */
   readonly json: unknown;
 }
 
-/** By switch; null where a recorder sees nothing. */
+/** Recognitions by switch; null if a recording cannot show the value. */
 export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches[Name]> | null } = {
   unknown_fields: {
     from: 'a `POST` or `PATCH` whose body is valid but for fields that openapi.yaml does not have',
@@ -231,7 +231,7 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
   },
 };
 
-/** Another switch stands for these fields. */
+/** Fields that are covered by another switch. */
 const isOfUploadHeaders = new RegExp(`[ .](?:${openPoints.upload_headers.values.join('|')})$`);
 
 type Read<Value> = (answered: Answered) => Value | null;
@@ -252,7 +252,7 @@ function each<Value>(read: Read<Value>): Recognition<Value>['shown'] {
     });
 }
 
-/** Reads each success of these operations. HEAD has no body. */
+/** Reads each successful answer of these operations. HEAD is skipped, because its answer has no body. */
 function successes<Value>(names: readonly string[], read: Read<Value>): Recognition<Value>['shown'] {
   return each((answered) => {
     const { exchange, operation } = answered;
@@ -261,7 +261,7 @@ function successes<Value>(names: readonly string[], read: Read<Value>): Recognit
   });
 }
 
-/** The status as a value of a switch with statuses. */
+/** Returns the status as a value of a switch whose values are statuses. */
 function asValue<Value extends string>(values: readonly Value[], status: number): Value | null {
   return values.find((value) => value === String(status)) ?? null;
 }
@@ -280,7 +280,7 @@ function hasUnknownParameter(exchange: RecordedExchange, { parameters }: Operati
   return [...queryOf(exchange).keys()].some((name) => !known.has(name));
 }
 
-/** Whether required JSON is present; an unreadable body may be refused with another status. */
+/** Whether required JSON is present. An unreadable body may be refused with another status. */
 function isReadable({ request }: RecordedExchange, { body }: Operation): boolean {
   if (request.body === undefined) return body?.required !== true;
   return 'json' in request.body;
@@ -297,7 +297,7 @@ function errorForm({ answer, method }: RecordedExchange): Switches['error_body']
   return typeof json['message'] === 'string' ? 'message' : null;
 }
 
-/** XML is neither a page nor plain text. */
+/** Classifies a text as HTML or plain text; XML is neither. */
 function textForm(text: string): 'text' | 'html' | null {
   if (/^\s*<\?xml/i.test(text)) return null;
   return /^\s*</.test(text) ? 'html' : 'text';

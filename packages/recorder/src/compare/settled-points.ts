@@ -3,19 +3,19 @@ import type { SwitchName, Switches } from '@dropcast/sandbox/profiles/switch-tab
 import type { RecordedExchange } from '../recording.ts';
 import { recognitions, type Shown } from './recognitions.ts';
 
-/** A point that the specification leaves open, as the exchanges show that the service settles it. */
+/** A point that the specification leaves open, with the way the service settles it, as the exchanges show. */
 export interface SettledPoint {
-  /** Name of the switch in the sandbox. */
+  /** Name of the sandbox switch. */
   readonly name: SwitchName;
-  /** Values seen; more than one where the service varies. */
+  /** Values seen; more than one if the service varies. */
   readonly values: readonly {
     readonly value: string;
-    /** Numbers of the exchanges that show it. */
+    /** Numbers of the exchanges that show the value. */
     readonly exchanges: readonly number[];
   }[];
 }
 
-/** All points that the exchanges show, in the order of the switches. */
+/** Returns all points that the exchanges show, in the order of the switches. */
 export function settledPoints(exchanges: readonly RecordedExchange[]): readonly SettledPoint[] {
   return switchNames.flatMap((name) => {
     const shown = recognitions[name]?.shown(exchanges) ?? [];
@@ -23,7 +23,10 @@ export function settledPoints(exchanges: readonly RecordedExchange[]): readonly 
   });
 }
 
-/** Switches for a sandbox that settles the points in the same way: unambiguous values other than the default. */
+/**
+ * Returns the switches for a sandbox that settles the points in the same way: unambiguous values other than the
+ * default.
+ */
 export function switchesOf(points: readonly SettledPoint[]): Partial<Switches> {
   return Object.fromEntries(
     points.flatMap(({ name, values: [first, ...others] }) =>

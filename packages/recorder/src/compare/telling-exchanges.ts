@@ -3,7 +3,7 @@ import { schemaErrors } from '@dropcast/sandbox/contract/schema-check';
 import type { RecordedExchange } from '../recording.ts';
 import { jsonOf, operationOf, pathOf } from './exchanges.ts';
 
-/** Exchanges that follow a success of the same operation on the same target. */
+/** Returns exchanges that follow a success of the same operation on the same target. */
 export function repeated(exchanges: readonly RecordedExchange[], name: string): readonly RecordedExchange[] {
   const done = new Set<string>();
   return exchanges.filter((exchange) => {
@@ -14,7 +14,10 @@ export function repeated(exchanges: readonly RecordedExchange[], name: string): 
   });
 }
 
-/** Uploads to existing videos; the address of a deleted one reveals nothing about a second file. */
+/**
+ * Leaves out exchanges about a video from its deletion on. The address of a deleted video reveals nothing about a
+ * second file.
+ */
 export function beforeDeletion(exchanges: readonly RecordedExchange[]): readonly RecordedExchange[] {
   const deleted = new Set<string | undefined>();
   return exchanges.filter((exchange) => {
@@ -24,7 +27,10 @@ export function beforeDeletion(exchanges: readonly RecordedExchange[]): readonly
   });
 }
 
-/** First uploads to an address, not counting refused ones, of videos that the program did not know as deleted. */
+/**
+ * Returns the first uploads to each address, not counting refused ones, of videos that the program did not know to be
+ * deleted.
+ */
 export function firstUploads(exchanges: readonly RecordedExchange[]): readonly RecordedExchange[] {
   const gone = new Set(exchanges.filter(isMissing).map(videoOf));
   const mayHaveArrived = new Set<string>();
@@ -37,12 +43,12 @@ export function firstUploads(exchanges: readonly RecordedExchange[]): readonly R
   });
 }
 
-/** Another client had deleted the video. */
+/** Whether the exchange shows that another client had deleted the video. */
 function isMissing(exchange: RecordedExchange): boolean {
   return operationOf(exchange)?.name === 'videos.get' && exchange.answer?.status === 404;
 }
 
-/** Id of the video in the path of the request. */
+/** Returns the id of the video in the path of the request. */
 export function videoOf(exchange: RecordedExchange): string | undefined {
   return pathOf(exchange.target)
     .split('/')
@@ -53,7 +59,7 @@ export function isSuccess({ answer }: Pick<RecordedExchange, 'answer'>): boolean
   return answer !== undefined && answer.status >= 200 && answer.status < 300;
 }
 
-/** Refused rights, rate limits and server errors reveal nothing about the video. */
+/** Whether a status reveals something about the video. Refused access, rate limits and server errors do not. */
 export function doesTell(status: number): boolean {
   return status < 500 && ![401, 403, 408, 429].includes(status);
 }
@@ -72,7 +78,7 @@ export function queryOf({ target }: RecordedExchange): URLSearchParams {
 
 export type Order = 'newest first' | 'oldest first' | 'no order by time';
 
-/** Order of a list by creation time; null when the answer does not show it. */
+/** Returns the order of a list by creation time; null if the answer does not show it. */
 export function orderOf(exchange: RecordedExchange): Order | null {
   const times = timesIn(jsonOf(exchange));
   const pairs = times.slice(1).map((time, index) => Math.sign(time - (times[index] ?? 0)));

@@ -3,11 +3,11 @@ import { mostHeld } from './body-capture.ts';
 
 export interface Piece {
   readonly bytes: Buffer;
-  /** Length of the whole body, if it was changed. */
+  /** Length of the whole body, if the body was changed. */
   readonly length?: number;
 }
 
-/** Whether the body may contain addresses: readable JSON, even without its content type. */
+/** Whether the body may contain addresses, that is, whether it is readable JSON, even without a JSON content type. */
 export function mayHaveAddresses({ headers }: IncomingMessage): boolean {
   const type = headers['content-type'] ?? 'text/plain';
   return /\bjson\b|^text\/plain\b/i.test(type) && /^(?:identity)?$/i.test(headers['content-encoding'] ?? '');
@@ -19,7 +19,7 @@ export async function* piecesOf(incoming: IncomingMessage): AsyncGenerator<Piece
 }
 
 /**
- * Yields the changed body once it is complete. A body longer than `mostHeld` passes unchanged.
+ * Yields the changed body once it is complete. A body longer than `mostHeld` passes through unchanged.
  *
  * @throws the error of a connection that breaks before the end
  */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The record of a body that passed. */
+/** What is recorded of a body that passed through. */
 export interface CapturedBody {
   readonly bytes: number;
   /** SHA-256 of all bytes, in hex. */
@@ -9,10 +9,10 @@ export interface CapturedBody {
   readonly text: string | undefined;
 }
 
-/** Largest body that is kept in memory, in bytes. A page of 100 videos has about 100 KiB. */
+/** Size of the largest body kept in memory, in bytes. A page of 100 videos is about 100 KiB. */
 export const mostHeld = 4 * 1024 * 1024;
 
-/** Captures a passing body without delaying it. */
+/** Captures a body as it passes through, without delaying it. */
 export class BodyCapture {
   readonly #hash = createHash('sha256');
   #kept: Buffer[] = [];

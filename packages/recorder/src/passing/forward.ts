@@ -5,7 +5,10 @@ import { getCACertificates } from 'node:tls';
 
 /** Forwards requests to a service unchanged. */
 export interface Forwarder extends Disposable {
-  /** Opens the request; the caller sends the body and listens. @param mayHaveKey whether it may carry credentials */
+  /**
+   * Opens a request; the caller sends the body and listens for the answer. @param mayHaveKey whether the request may
+   * carry credentials
+   */
   open(request: IncomingMessage, url: URL, mayHaveKey: boolean): ClientRequest;
 }
 
@@ -16,8 +19,8 @@ export function createForwarder(ca: string | undefined): Forwarder {
     http: new HttpAgent({ keepAlive: true }),
     https: new HttpsAgent({ keepAlive: true, rejectUnauthorized: true, proxyEnv: process.env, ...trust }),
   };
-  // Each request has its own connection: a reused one that the service closes would break an unrelated request. Without
-  // `keepAlive`, Node stops sending a body when the answer arrives before its end.
+  // Each request has its own connection, because a reused one that the service closes would break an unrelated request.
+  // Without `keepAlive`, Node stops sending a body if the answer arrives before the body's end.
   for (const agent of Object.values(agents)) agent.keepSocketAlive = () => false;
   return {
     open: (request, url, mayHaveKey) => {
@@ -33,14 +36,17 @@ export function createForwarder(ca: string | undefined): Forwarder {
   };
 }
 
-/** Headers of an answer without those of the connection to the service. @param length of a changed body */
+/**
+ * Returns the headers of an answer without those of the connection to the service. @param length length of a changed
+ * body
+ */
 export function answerHeaders(answer: IncomingMessage, length: number | undefined): string[] {
   if (length === undefined) return endToEnd(answer.rawHeaders, connectionHeaders);
   const others = new Set([...connectionHeaders, 'content-length', 'content-md5', 'digest', 'content-digest']);
   return [...endToEnd(answer.rawHeaders, others), 'Content-Length', String(length)];
 }
 
-/** RFC 9110 section 7.6.1. */
+/** Headers that apply to a single connection, RFC 9110 section 7.6.1. */
 const connectionHeaders: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -53,10 +59,13 @@ const connectionHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Recordings must be readable, so no encoding is requested. */
+/** Request headers that are replaced. `Accept-Encoding` is among them because recordings must be readable. */
 const notForwarded: ReadonlySet<string> = new Set([...connectionHeaders, 'host', 'accept-encoding']);
 
-/** Keys in other headers are possible, but no client sends those to an upload address automatically. */
+/**
+ * Headers that may carry credentials. Other headers could carry keys too, but no client sends those to an upload
+ * address automatically.
+ */
 const authorising: ReadonlySet<string> = new Set(['authorization', 'cookie']);
 
 function headersFor(request: IncomingMessage, url: URL, mayHaveKey: boolean): string[] {

@@ -13,25 +13,25 @@ export interface Passed {
     readonly headers: IncomingMessage['headersDistinct'];
     readonly body: CapturedBody;
   };
-  /** Reason for an incomplete answer. */
+  /** Why the answer is incomplete. */
   readonly broken?: string;
 }
 
 export interface PassOptions {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The program sends its body only after 100 Continue. */
+  /** Whether the program sends its body only after 100 Continue. */
   readonly awaitsContinue: boolean;
   readonly upstream: ClientRequest;
-  /** Changes an answer that may contain addresses. */
+  /** Rewrites an answer that may contain addresses. */
   rewrite(body: Buffer): Buffer;
-  /** Breaks both connections; its reason is a sentence. */
+  /** Breaks both connections when it aborts; its reason is a sentence. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Passes a request to the service and its answer back, complete or broken, at the pace of the slower side. A connection
- * that breaks on one side is broken on the other. Never rejects.
+ * Passes a request on to the service and the answer back, complete or broken, at the pace of the slower side. If one
+ * side's connection breaks, the other side's is broken too. Never rejects.
  */
 export async function passOn({ stop, ...options }: PassOptions): Promise<Passed> {
   const { request, response, upstream } = options;
@@ -74,13 +74,16 @@ export async function passOn({ stop, ...options }: PassOptions): Promise<Passed>
 function answerOf(upstream: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     upstream.once('response', resolve);
-    // A request may still fail after its answer, which then counts.
+    // A request may still fail after its answer has arrived; the answer then counts.
     upstream.on('error', reject);
     upstream.once('close', () => reject(new Error('the service closed the connection without an answer')));
   });
 }
 
-/** Sends the body. If a service answers early and stops reading, the rest is discarded so the program can read on. */
+/**
+ * Sends the body. If a service answers early and stops reading, the rest is discarded so that the program can finish
+ * sending.
+ */
 function send({ request, response, awaitsContinue, upstream }: Omit<PassOptions, 'stop'>, sent: BodyCapture): void {
   if (awaitsContinue) upstream.once('continue', () => response.headersSent || response.writeContinue());
   else upstream.flushHeaders();
@@ -134,7 +137,7 @@ async function either(response: ServerResponse, one: string, other: string): Pro
   );
 }
 
-/** Resolves when the service has the whole body or accepts no more of it. */
+/** Resolves when the service has received the whole body or accepts no more of it. */
 function bodyPassed(request: IncomingMessage, upstream: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     if (request.readableEnded || request.destroyed || upstream.destroyed) return resolve();
@@ -154,7 +157,7 @@ function isUnreachable(error: unknown): boolean {
   );
 }
 
-/** Whether no trusted authority signed the certificate. */
+/** Whether the certificate was not signed by a trusted authority. */
 function isOfTrust(code: string): boolean {
   return /^UNABLE_TO_|SELF_SIGNED/.test(code);
 }
