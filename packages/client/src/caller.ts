@@ -31,20 +31,18 @@ export interface CallerParts {
 export interface AskingOptions extends RequestOptions {
   /** Secrets besides the key that the other side might echo. */
   readonly secrets?: readonly string[];
-  /** Called with every failure, before the decision whether to try again. */
+  /** Called with every failure, before the retry decision. */
   readonly onFailure?: (error: unknown) => void;
-  /**
-   * How much time is left for the call, in milliseconds: a wait that would take longer is not begun. Default: enough.
-   */
+  /** Returns the time left for the call, in milliseconds. A longer wait is not started. Default: no limit. */
   readonly leftMs?: () => number;
 }
 
-/** Sends requests to the service, repeats them where that is safe, and passes them through the gate and the hooks. */
+/** Sends requests to the service through the gate and the hooks, and retries them where that is safe. */
 export class Caller {
   readonly #transport: Transport;
   readonly #parts: CallerParts;
 
-  /** The headers that upload hosts accept. */
+  /** Remembers which headers each upload host accepts. */
   readonly putHeaders = new PutHeaders();
 
   constructor(transport: Transport, parts: CallerParts) {
@@ -53,15 +51,18 @@ export class Caller {
   }
 
   /**
-   * Returns the answer of the service, after as many attempts as the request allows.
-   * @throws {TypeError} for options out of their range
+   * Returns the service's answer, after as many attempts as the request allows.
+   * @throws {TypeError} options are out of range
    * @throws {ServiceError} the failure of the last attempt
    */
   async ask<T>(request: ApiRequest<T>, options: AskingOptions = {}): Promise<T> {
     return (await this.#answered(request, options)).data;
   }
 
-  /** The same, as the public methods return it. @param request called at once; its error rejects the call */
+  /**
+   * Like `ask`, but returns the `Call` of the public methods. @param request called immediately; if it throws, the call
+   * rejects
+   */
   call<T>(request: () => ApiRequest<T>, options: AskingOptions = {}): Call<T> {
     return callOf((async () => await this.#answered(request(), options))());
   }
@@ -83,7 +84,7 @@ export class Caller {
     }
   }
 
-  /** One PUT to an upload address, never repeated. @throws as `putBody` */
+  /** Sends one PUT to an upload address; never retried. @throws as `putBody` */
   async put(body: Body, options: PutOptions, attempt: number): Promise<Uploaded> {
     const note = { operation: 'upload file', method: 'PUT', path: `${originOf(options.url)}/…`, attempt };
     const scrub = this.scrub([...secretsOfAddress(options.url), ...secretsOfHeaders(options.headers)]);
@@ -103,7 +104,7 @@ export class Caller {
     }
   }
 
-  /** The facts for the decision whether to try again, except those of the request itself. */
+  /** Returns the facts for the retry decision, except those about the request itself. */
   retryFacts(attempt: number, { maxRetries, ...options }: AskingOptions): Omit<RetryFacts, 'isRepeatable' | 'isKeyed'> {
     const { settings, surroundings } = this.#parts;
     return {
@@ -114,12 +115,12 @@ export class Caller {
     };
   }
 
-  /** A signal that fires with the given one, and when the client is closed. */
+  /** Returns a signal that fires with the given one or when the client is closed. */
   untilClosed(signal: AbortSignal | undefined): AbortSignal {
     return this.#transport.untilClosed(signal);
   }
 
-  /** Headers from an answer, without those that would give the key to another origin. */
+  /** Drops headers that would reveal the key to another origin. @param headers from a response */
   withoutKey(headers: Readonly<Record<string, string>>, origin: string): Readonly<Record<string, string>> {
     return this.#transport.withoutKey(headers, origin);
   }
@@ -128,7 +129,7 @@ export class Caller {
     return this.#transport.scrub(secrets);
   }
 
-  /** Waits, after it has reported the reason. @throws {AbortedError} the signal fired */
+  /** Reports the reason for a wait, then waits. @throws {AbortedError} the signal fired */
   wait(
     note: WaitNote,
     { onWait, signal }: Pick<RequestOptions, 'onWait'> & { readonly signal: AbortSignal },
@@ -137,7 +138,7 @@ export class Caller {
     return this.#parts.surroundings.sleep(note.ms, signal);
   }
 
-  /** The longest wait that the other side may ask for in this call, in milliseconds. */
+  /** Returns the longest `Retry-After` that this call honours, in milliseconds. */
   maxRetryAfterMs({ maxRetryAfterMs }: Pick<RequestOptions, 'maxRetryAfterMs'>): number {
     return maxRetryAfterMs ?? this.#parts.settings.maxRetryAfterMs;
   }
@@ -161,7 +162,7 @@ export class Caller {
     throwIfAborted(signal, request.operation);
     if (gate !== undefined) {
       const atGate = { ...note, signal, ...(priority !== undefined && { priority }) };
-      // A gate may ignore the signal, or reject with an error of its own when it fires.
+      // Abort here: a gate may ignore the signal, or reject with its own error when it fires.
       await untilAborted((async () => await gate.pass(atGate))(), signal, request.operation);
     }
     throwIfAborted(signal, request.operation);
@@ -172,7 +173,7 @@ export class Caller {
       return { data: value, response: responseOf(answer, attempt) };
     } catch (error) {
       if (error instanceof RateLimitedError && gate !== undefined) {
-        // Its type allows an async function, whose rejection would otherwise end the process.
+        // `throttled` may be async despite its type; awaiting it keeps a rejection from ending the process.
         const telling = (async (): Promise<unknown> => gate.throttled(error.retryAfterMs))();
         await untilAborted(telling, signal, request.operation);
       }
@@ -181,20 +182,20 @@ export class Caller {
   }
 }
 
-/** @throws TypeError for options out of their range */
+/** @throws TypeError options are out of range */
 export function checkOptions({ timeoutMs, maxRetries, maxRetryAfterMs }: RequestOptions): void {
   if (timeoutMs !== undefined) requireTimeout(timeoutMs);
   if (maxRetries !== undefined) requireRetries(maxRetries);
   if (maxRetryAfterMs !== undefined) requireRetryAfter(maxRetryAfterMs);
 }
 
-/** The note on a wait after a failure that may pass. */
+/** Builds the note for a wait after a transient failure. */
 export function failedNote(operation: string, error: unknown, ms: number): WaitNote {
   if (!(error instanceof ServiceError)) return { operation, reason: 'failed', ms };
   return { operation, reason: error.status === 429 ? 'rate limited' : 'failed', ms, error };
 }
 
-/** The headers are parsed on first use. */
+/** Builds the public response. Its headers are parsed on first use. */
 function responseOf({ status, headers, body, requestId }: Answer, attempts: number): RawResponse {
   return {
     status,

@@ -18,17 +18,17 @@ import type { Analytics, Channels, Feeds, VideoClient, Videos } from './video-cl
 import { createVideos } from './videos.ts';
 
 /**
- * Creates a client for the video service. It sends nothing before a method is called.
+ * Creates a client for the video service. Sends nothing until a method is called.
  *
  * @param options see `VideoClientOptions` for units, ranges and defaults
  * @throws {TypeError} an address is neither https nor on this machine, the key is empty or cannot be sent in a header,
- *   `ca` is not a certificate, or a number is out of its range
+ *   `ca` is not a certificate, or a number is out of range
  */
 export function createVideoClient(options: VideoClientOptions): VideoClient {
   return openVideoClient(options, realSurroundings);
 }
 
-/** The same, with the clock and the random numbers of a test. */
+/** Like `createVideoClient`, with the clock and random numbers supplied by a test. */
 export function openVideoClient(options: VideoClientOptions, surroundings: Surroundings): VideoClient {
   return new HttpVideoClient(options, surroundings);
 }

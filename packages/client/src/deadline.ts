@@ -1,6 +1,6 @@
 /**
- * A signal that fires after a time, unless it is disposed of before. Not `AbortSignal.timeout`, whose timer does not
- * keep the process alive and lasts as long as its time, whatever ends before.
+ * A signal that fires after a given time unless disposed of first. Unlike `AbortSignal.timeout`, its timer keeps the
+ * process alive and can be cancelled.
  */
 export class Deadline implements Disposable {
   readonly #over = new AbortController();

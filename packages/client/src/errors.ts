@@ -1,7 +1,7 @@
 import { scrubAddresses } from './transport/scrub.ts';
 import type { OpenWord } from './wire/known-word.ts';
 
-/** The facts of an error besides its message. */
+/** Details of an error besides its message. */
 export interface ErrorFacts {
   readonly status?: number | undefined;
   readonly code?: string | undefined;
@@ -11,8 +11,8 @@ export interface ErrorFacts {
 }
 
 /**
- * The kind of failure, in one word: a code of the service (api-spec section 7), a word of this package, or another:
- * services add codes, and a connection that fails has the errno name of the system, such as `ECONNREFUSED`.
+ * The kind of failure, as one word: a code of the service (api-spec section 7), a code of this package, or any other
+ * word. Services add codes, and failed connections have the system's errno name, such as `ECONNREFUSED`.
  */
 export type ErrorCode = OpenWord<
   | 'unauthorized'
@@ -49,19 +49,17 @@ export type ErrorCode = OpenWord<
 >;
 
 /**
- * Any failure between this program and the service. Its text may be logged: errors of the HTTP library contain the key
- * and signed addresses in enumerable fields (measured), so the cause is only a copy of their name, code and message.
+ * Any failure between this program and the service. Safe to log: errors of the HTTP library contain the key and signed
+ * addresses in enumerable fields (measured), so `cause` is only a copy of their name, code and message.
  */
 export class ServiceError extends Error {
   override readonly name: string = 'ServiceError';
   readonly code: ErrorCode;
-  /** HTTP status, if there was an answer. */
+  /** HTTP status, if there was a response. */
   readonly status: number | undefined;
-  /**
-   * How long to wait before the next request, in milliseconds, 1,000 to 2,147,483,647, if the other side asked for it.
-   */
+  /** How long the other side asked to wait before the next request, in milliseconds, 1,000 to 2,147,483,647. */
   readonly retryAfterMs: number | undefined;
-  /** The service's id of the request, to quote to its support. */
+  /** The service's id for the request, to quote to its support. */
   readonly requestId: string | undefined;
 
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -78,7 +76,7 @@ export class UnauthorizedError extends ServiceError {
   override readonly name = 'UnauthorizedError';
 }
 
-/** 402: the account has to pay first. */
+/** 402: the account must pay first. */
 export class PaymentRequiredError extends ServiceError {
   override readonly name = 'PaymentRequiredError';
 }
@@ -88,7 +86,7 @@ export class ForbiddenError extends ServiceError {
   override readonly name = 'ForbiddenError';
 }
 
-/** 404 or 410: there is no such video, channel or feed. */
+/** 404 or 410: the video, channel or feed does not exist. */
 export class NotFoundError extends ServiceError {
   override readonly name = 'NotFoundError';
 }
@@ -98,27 +96,27 @@ export class RateLimitedError extends ServiceError {
   override readonly name = 'RateLimitedError';
 }
 
-/** Any other 4xx: the service refuses the request. */
+/** Any other 4xx: the service refused the request. */
 export class RejectedError extends ServiceError {
   override readonly name = 'RejectedError';
 }
 
-/** 5xx. The service may still have carried the request out. */
+/** 5xx. The service may still have carried out the request. */
 export class ServerError extends ServiceError {
   override readonly name = 'ServerError';
 }
 
 /**
- * A 2xx answer that is not JSON, has another shape or is too long: often a proxy or a login page answers, not the
- * service.
+ * A 2xx response that is not JSON, has an unexpected shape or is too long. Often a proxy or login page answered instead
+ * of the service.
  */
 export class UnreadableAnswerError extends ServiceError {
   override readonly name = 'UnreadableAnswerError';
 }
 
 /**
- * 3xx. Never followed: a redirected PUT becomes an empty one that reports success, and a redirected request may give
- * the key away.
+ * 3xx. Redirects are never followed: a redirected PUT becomes an empty one that reports success, and a redirected
+ * request may leak the key.
  */
 export class RedirectError extends ServiceError {
   override readonly name = 'RedirectError';
@@ -130,10 +128,10 @@ export class RedirectError extends ServiceError {
   }
 }
 
-/** The connection could not be established, or it broke. */
+/** The connection could not be established, or broke. */
 export class ConnectionError extends ServiceError {
   override readonly name = 'ConnectionError';
-  /** False only if no byte of the request can have left this machine: then the service cannot have acted on it. */
+  /** False only if no byte of the request can have left this machine, so the service cannot have acted on it. */
   readonly sent: boolean;
 
   constructor(sent: boolean, message: string, facts: ErrorFacts) {
@@ -142,10 +140,10 @@ export class ConnectionError extends ServiceError {
   }
 }
 
-/** No answer in time. */
+/** No response arrived in time. */
 export class RequestTimeoutError extends ServiceError {
   override readonly name = 'RequestTimeoutError';
-  /** False only if no byte of the request can have left this machine: then the service cannot have acted on it. */
+  /** False only if no byte of the request can have left this machine, so the service cannot have acted on it. */
   readonly sent: boolean;
 
   constructor(sent: boolean, message: string, facts: ErrorFacts) {
@@ -154,40 +152,40 @@ export class RequestTimeoutError extends ServiceError {
   }
 }
 
-/** Errors that only sending a file can have; broken connections and timeouts are the classes above. */
+/** Failures specific to sending a file. Broken connections and timeouts have the classes above. */
 export class UploadError extends ServiceError {
   override readonly name: string = 'UploadError';
 }
 
-/** The upload address answered 401, 403, 404 or 410: it has expired or was used up. */
+/** The upload address answered 401, 403, 404 or 410: it has expired or was already used. */
 export class AddressDeadError extends UploadError {
   override readonly name = 'AddressDeadError';
 }
 
-/** The upload address answered 409: something was uploaded before. Only the status of the video can tell what. */
+/** The upload address answered 409: something was already uploaded to it. Only the video's status shows what. */
 export class UploadConflictError extends UploadError {
   override readonly name = 'UploadConflictError';
 }
 
 /**
- * The upload address refused this file (any other 4xx), or no file may be sent to it: it is not https, contains a
- * password, or leads nearer to this machine than the service itself (`code` is `unsafe_upload_address`).
+ * The upload address refused this file (any other 4xx), or is unsafe: it is not https, contains a password, or leads
+ * nearer to this machine than the service itself (`code` is `unsafe_upload_address`).
  */
 export class UploadRejectedError extends UploadError {
   override readonly name = 'UploadRejectedError';
 }
 
-/** The upload address answered 5xx, 408, 425 or 429, or reported success before it had the whole file. */
+/** The upload address answered 5xx, 408, 425 or 429, or reported success before the whole file was sent. */
 export class UploadServerError extends UploadError {
   override readonly name = 'UploadServerError';
 }
 
-/** No byte left within `stallTimeoutMs`, or no answer came within `answerTimeoutMs` after the last one. */
+/** No bytes were sent within `stallTimeoutMs`, or no response arrived within `answerTimeoutMs` after the last one. */
 export class UploadStalledError extends UploadError {
   override readonly name = 'UploadStalledError';
 }
 
-/** The file changed before or while it was sent, or a stream had another length than it said. */
+/** The file changed before or during the upload, or a stream's length differed from its `sizeBytes`. */
 export class FileChangedError extends UploadError {
   override readonly name = 'FileChangedError';
 }
@@ -197,15 +195,15 @@ export class FileVanishedError extends UploadError {
   override readonly name = 'FileVanishedError';
 }
 
-/** The file or stream cannot be read; `code` is the errno name or a word of this package. */
+/** The file or stream cannot be read. `code` is the errno name or a code of this package. */
 export class FileUnreadableError extends UploadError {
   override readonly name = 'FileUnreadableError';
 }
 
-/** The caller's signal fired, or the client was closed; `cause` is the reason of the signal. */
+/** The caller's signal fired, or the client was closed. `cause` is the signal's reason. */
 export class AbortedError extends ServiceError {
   override readonly name = 'AbortedError';
-  /** The argument of `abort()`, unchanged; a `TimeoutError` for `AbortSignal.timeout()`. */
+  /** The argument of `abort()`, unchanged, or a `TimeoutError` from `AbortSignal.timeout()`. */
   override readonly cause: unknown;
 
   constructor(what: string, signal?: AbortSignal) {
@@ -214,11 +212,11 @@ export class AbortedError extends ServiceError {
   }
 }
 
-/** The status of the video is `failed`. */
+/** The video's status is `failed`. */
 export class VideoFailedError extends ServiceError {
   override readonly name = 'VideoFailedError';
   readonly videoId: string;
-  /** The service's reason, if it gives one. */
+  /** The service's reason, if it gave one. */
   readonly reason: string | undefined;
 
   constructor(videoId: string, reason: string | undefined) {
@@ -234,7 +232,7 @@ export class VideoFailedError extends ServiceError {
 export class WaitTimeoutError extends ServiceError {
   override readonly name = 'WaitTimeoutError';
   readonly videoId: string;
-  /** The last status from the service. */
+  /** The last status that the service reported. */
   readonly lastStatus: string | undefined;
 
   constructor(videoId: string, waitMs: number, lastStatus: string | undefined) {
@@ -245,7 +243,7 @@ export class WaitTimeoutError extends ServiceError {
   }
 }
 
-/** A webhook is not from the service, is too old, or cannot be read; `code` says which. */
+/** A webhook is not from the service, is too old, or cannot be read. `code` distinguishes the cases. */
 export class WebhookSignatureError extends ServiceError {
   override readonly name = 'WebhookSignatureError';
 }
@@ -255,13 +253,13 @@ export function throwIfAborted(signal: AbortSignal | undefined, what: string): v
   if (signal?.aborted === true) throw new AbortedError(what, signal);
 }
 
-/** The `code` of an error of the system or a library, if it has one. */
+/** Returns the `code` of a system or library error, if it has one. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' && error.code !== '' ? error.code : undefined;
 }
 
-/** Name, code and message, without the stack and without other fields. */
+/** Copies name, code and message, but not the stack or other fields. */
 function plainCopy(error: unknown): Error {
   const copy = new Error(error instanceof Error ? scrubAddresses(error.message) : 'not an error object');
   const code = codeOf(error);

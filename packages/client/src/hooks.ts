@@ -5,7 +5,7 @@ import type { WaitNote } from './waiting.ts';
 
 type Listeners = Pick<VideoClientOptions, 'onRequest' | 'onResponse' | 'onWait'>;
 
-/** The caller's listeners. Their errors must not become errors of the call. */
+/** Calls the caller's listeners. Their errors must not fail the call. */
 export class Hooks {
   readonly #listeners: Listeners;
 
@@ -21,14 +21,17 @@ export class Hooks {
     tell('onResponse', () => this.#listeners.onResponse?.(note));
   }
 
-  /** @param onWait the listener of the call, which is called in addition to that of the client */
+  /** @param onWait the call's own listener, notified in addition to the client's */
   wait(note: WaitNote, onWait: Listeners['onWait']): void {
     tell('onWait', () => this.#listeners.onWait?.(note));
     tell('onWait', () => onWait?.(note));
   }
 }
 
-/** A listener may be an async function, whatever its type says: its rejection would end the process. */
+/**
+ * Calls a listener and turns its errors into warnings. It may be async despite its type, and an unhandled rejection
+ * would end the process.
+ */
 function tell(name: string, call: () => unknown): void {
   try {
     Promise.resolve(call()).catch((error: unknown) => warn(name, error));

@@ -56,7 +56,7 @@ export type {
   WebhookEvent,
 } from './webhooks/webhook-event.ts';
 
-/** One class per kind of failure; all extend `ServiceError`, those of uploads also `UploadError`. */
+/** One class per kind of failure. All extend `ServiceError`; those for uploads also extend `UploadError`. */
 export {
   AbortedError,
   AddressDeadError,

@@ -7,10 +7,10 @@ import type { AnalyticsPage, Engagement } from './wire/analytics.ts';
 import { analyticsPage, listVideos } from './wire/requests.ts';
 import type { VideoListItem, VideoPage } from './wire/videos.ts';
 
-/** The largest page that may be asked for (api-spec section 8). */
+/** The largest page size that the service allows (api-spec section 8). */
 const mostPerPage = 100;
 
-/** @throws TypeError for a query or options out of their range */
+/** @throws TypeError the query or options are out of range */
 export function videoPages(
   caller: Caller,
   { perPage = mostPerPage, limit, ...filter }: VideoQuery,
@@ -22,13 +22,13 @@ export function videoPages(
     ask: (page) => caller.call(() => listVideos({ ...filter, page: checkedPage(page), perPage }), options),
     itemsOf: ({ videos }) => videos,
     idOf: ({ id }) => id,
-    // Only an empty page is the end (api-spec section 4.1): `total` changes while pages are read.
+    // Only an empty page marks the end (api-spec section 4.1): `total` changes while pages are being read.
     hasMore: () => true,
     limit,
   });
 }
 
-/** @throws TypeError for a query or options out of their range */
+/** @throws TypeError the query or options are out of range */
 export function analyticsPages(
   caller: Caller,
   { limit, ...query }: AnalyticsQuery,
@@ -39,8 +39,8 @@ export function analyticsPages(
     ask: (page) => caller.call(() => analyticsPage({ ...query, page: checkedPage(page) }), options),
     itemsOf: ({ records }) => records,
     idOf: ({ videoId }) => videoId,
-    // The specification shows no pages here: only an answer that counts more records than it has shown is one of
-    // several.
+    // The specification does not describe paging here, so ask for another page only if `total` exceeds the records
+    // received.
     hasMore: ({ total }, soFar) => total !== null && total > soFar,
     limit,
   });

@@ -5,24 +5,24 @@ import type { Pages } from './video-client.ts';
 
 interface Counted {
   readonly unreadable: number;
-  /** Entries on all pages; null if the service does not say. */
+  /** Number of entries on all pages; null if the service does not report it. */
   readonly total: number | null;
 }
 
-/** How a list is read in pages. */
+/** Describes how to read a paged list. */
 export interface PageReader<Item, Page extends Counted> {
   /** @param page from 1 */
   ask(page: number): Call<Page>;
   itemsOf(page: Page): readonly Item[];
-  /** The identity of an item; undefined: it has none, and each counts. */
+  /** Returns the id of an item. Items without one (undefined) are never treated as duplicates. */
   idOf(item: Item): string | undefined;
-  /** Whether to ask for the next page. @param soFar entries of this page and all before it, unreadable ones included */
+  /** Whether to request the next page. @param soFar entries on this and all earlier pages, including unreadable ones */
   hasMore(page: Page, soFar: number): boolean;
-  /** Iterating ends after this many. */
+  /** Maximum number of items to iterate over. */
   readonly limit: number | undefined;
 }
 
-/** @throws TypeError for a limit out of its range */
+/** @throws TypeError the limit is out of range */
 export function pagesOf<Item, Page extends Counted>(reader: PageReader<Item, Page>): Pages<Item, Page> {
   const most = limitOf(reader.limit);
   const atMost = (limit: number): AsyncGenerator<Item, void> => firstOf(eachOnce(reader), limit);
@@ -50,11 +50,11 @@ async function* firstOf<T>(items: AsyncGenerator<T, void>, limit: number): Async
 }
 
 /**
- * Items that are added while the pages are read push others to later pages, so that some appear twice, and a whole page
- * may repeat. Twice in a row means a service that ignores `page`.
+ * Consecutive identical pages after which the service is assumed to ignore `page`. One repeat can occur legitimately:
+ * items added while pages are being read push others onto later pages.
  */
 const mostRepeats = 2;
-/** This many consecutive pages without a new item mean the same, whatever the order of the items. */
+/** Consecutive pages without a new item, in any order, after which the service is assumed to ignore `page`. */
 const mostStale = 10;
 
 async function* eachOnce<Item, Page extends Counted>({
@@ -95,8 +95,8 @@ async function* eachOnce<Item, Page extends Counted>({
 }
 
 /**
- * Null instead of a 404 for the page after the last: api-spec section 4.1 has an empty page there, frameworks answer
- * 404. A list that breaks off in the middle must not look complete, so only if the pages before it were all of them.
+ * Returns null instead of a 404 for the page after the last: api-spec section 4.1 specifies an empty page there, but
+ * frameworks answer 404. Applies only if the earlier pages were complete, so that a list cut short does not look whole.
  */
 async function orEnd<Page>(asked: Call<Page>, isComplete: boolean): Promise<Page | null> {
   try {

@@ -1,37 +1,38 @@
 /**
- * Decides when a request may leave: to share an hourly allowance between parts of a program, or between programs. Every
- * JSON request passes it, repetitions included; uploads do not count against the service's limit and do not pass it.
+ * Decides when a request may be sent, so that parts of a program, or several programs, can share an hourly allowance.
+ * Every JSON request passes it, including retries. Uploads do not count against the service's limit and bypass it.
  */
 export interface RequestGate {
   /**
-   * Awaited before each request. Its rejection ends the call, and nothing was sent.
+   * Awaited before each request. If it rejects, the call fails and nothing is sent.
    *
    * @param request the request; stop waiting when its `signal` fires
    */
   pass(request: RequestAtGate): Promise<void>;
   /**
-   * Called when the service answered 429. Awaited if it is async; its error ends the call.
+   * Called when the service has answered 429. Awaited if async; its error fails the call.
    *
-   * @param retryAfterMs the requested wait, in milliseconds, 1,000 or more; undefined if the answer has none
+   * @param retryAfterMs the requested wait, in milliseconds, 1,000 or more; undefined if the response does not state
+   *   one
    */
   throttled(retryAfterMs: number | undefined): void;
 }
 
-/** A request about to be sent. It contains no secret: of an upload address only the origin. */
+/** A request about to be sent. Contains no secrets: only the origin of an upload address appears. */
 export interface RequestNote {
-  /** In words: `list videos`, `upload file`. */
+  /** The operation in words: `list videos`, `upload file`. */
   readonly operation: string;
   readonly method: string;
-  /** Below the base address, without query. */
+  /** Path relative to the base address, without the query. */
   readonly path: string;
-  /** From 1. */
+  /** Attempt number, from 1. */
   readonly attempt: number;
 }
 
-/** A request that waits at a gate. */
+/** A request waiting at a gate. */
 export interface RequestAtGate extends RequestNote {
   /** Fires when the caller aborts the call or closes the client. */
   readonly signal: AbortSignal;
-  /** The `priority` that the call was given. */
+  /** The `priority` option of the call. */
   readonly priority?: string;
 }

@@ -4,20 +4,20 @@ import { isLoopback } from './upload/reach.ts';
 import type { Secret, TransportOptions } from './transport/transport.ts';
 import type { VideoClientOptions } from './client-options.ts';
 
-/** The options with their defaults, checked. */
+/** The validated options, with defaults filled in. */
 export interface ClientSettings extends TransportOptions {
   readonly maxRetries: number;
   readonly maxRetryAfterMs: number;
   readonly honoursIdempotencyKey: boolean;
 }
 
-/** The longest time that a Node timer accepts; a longer one fires at once. */
+/** The longest delay that a Node timer supports; a longer one fires immediately. */
 export const longestTimerMs = 2_147_483_647;
 
 const longestRetryAfterMs = 86_400_000;
 const mostRetries = 10;
 
-/** @throws TypeError that names the option and never shows the key */
+/** @throws TypeError names the invalid option, never the key */
 export function settingsOf(options: VideoClientOptions): ClientSettings {
   const { timeoutMs = 30_000, maxRetries = 2, maxRetryAfterMs = 60_000, sendKeyTo = [], ca } = options;
   const { honoursIdempotencyKey = false } = options;
@@ -52,7 +52,7 @@ export function requireRetries(maxRetries: number): void {
   requireWithin('maxRetries', maxRetries, [0, mostRetries]);
 }
 
-/** @throws TypeError unless the value is a whole number within both bounds */
+/** @throws TypeError the value is not a whole number within the bounds */
 export function requireWithin(name: string, value: number, [least, most]: readonly [number, number]): void {
   if (Number.isInteger(value) && value >= least && value <= most) return;
   throw new TypeError(`${name} must be a whole number from ${least} to ${most}, not ${String(value)}`);
@@ -70,7 +70,7 @@ function originOfUploads(text: string): string {
   return url.origin;
 }
 
-/** The address itself stays out of the messages: it may contain a password. */
+/** Parses and checks an address. Error messages omit the address, which may contain a password. */
 function requireSafe(name: string, text: string): URL {
   const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : null;
   if (url === null) throw new TypeError(`${name} is not a web address`);

@@ -2,13 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { AbortedError } from './errors.ts';
 
-/** Clock and random numbers, so that a test can replace them. */
+/** Clock and random numbers, replaceable in tests. */
 export interface Surroundings {
-  /** Monotonic, in milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   elapsed(): number;
   /** @param ms 0 to 2,147,483,647. @throws {AbortedError} the signal fired */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** In [0, 1). */
+  /** Random number in [0, 1). */
   random(): number;
 }
 

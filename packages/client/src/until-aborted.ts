@@ -1,7 +1,7 @@
 import { AbortedError } from './errors.ts';
 
 /**
- * Waits for the work, or until the signal fires; the work itself continues.
+ * Waits until the work finishes or the signal fires. The work itself is not cancelled.
  * @throws {AbortedError} the signal fired
  */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal, what: string): Promise<T> {

@@ -21,7 +21,7 @@ import { createVideo, deleteVideo, getVideo, updateVideo } from './wire/requests
 import type { VideoFields } from './wire/requests.ts';
 import type { CreatedVideo } from './wire/videos.ts';
 
-/** @param honoursIdempotencyKey of the service */
+/** @param honoursIdempotencyKey whether the service honours the `Idempotency-Key` header */
 export function createVideos(caller: Caller, honoursIdempotencyKey: boolean): Videos {
   const create = (fields: VideoFields, options: CreateOptions = {}): Call<CreatedVideo> =>
     caller.call(() => createVideo(fields, keyFor(options, honoursIdempotencyKey)), options);
@@ -47,21 +47,21 @@ export function createVideos(caller: Caller, honoursIdempotencyKey: boolean): Vi
   };
 }
 
-/** @throws {TypeError} a key for a service that would ignore it: the caller would rely on it in vain */
+/** @throws {TypeError} the service would ignore the given key, so the caller would rely on it in vain */
 function keyFor({ idempotencyKey }: CreateOptions, isHonoured: boolean): string | undefined {
   if (isHonoured) return idempotencyKey ?? randomUUID();
   if (idempotencyKey === undefined) return undefined;
   throw new TypeError('idempotencyKey needs a service that honours it: set honoursIdempotencyKey of the client');
 }
 
-/** No record must be made for a file that is not there, or with options that are out of range. */
+/** Checks the options and the source, so that no record is created for a missing file or for options out of range. */
 async function checked(source: UploadSource, options: SendCallOptions): Promise<SeekableSource> {
   checkOptions(options);
   checkSendOptions(options);
   return await seekableOf(source);
 }
 
-/** After an earlier attempt that may have deleted it, 'not found' is success. */
+/** Deletes a video. A 404 counts as success if an earlier attempt may have deleted it. */
 async function remove(caller: Caller, id: string, options: RequestOptions | undefined): Promise<void> {
   let mayBeDeleted = false;
   const onFailure = (error: unknown) => {

@@ -16,12 +16,12 @@ const defaultIntervalMs = 5000;
 const leastIntervalMs = 1000;
 
 /**
- * The last request starts this long before the end, because one that starts at the end could not be answered. A short
- * wait is halved.
+ * The last request starts this long before the end, to leave time for its response. Waits under two seconds use half of
+ * their length.
  */
 const lastLookMs = 1000;
 
-/** How long a service that answered before may be unreachable. One that never answered gets no such time. */
+/** How long a service may be unreachable once it has answered. One that has never answered is given no such time. */
 const outageMs = 300_000;
 
 /** @throws as `Videos.waitUntilReady` */
@@ -30,7 +30,7 @@ export async function waitUntilReady(caller: Caller, id: string, options: WaitOp
   checkOptions(options);
   requireWithin('waitMs', waitMs, [0, longestTimerMs]);
   const nextMs = (): number => {
-    // The clock has fractions of a millisecond, and a function may make more of them.
+    // Rounded: the clock returns fractions of a millisecond, and so may the caller's function.
     const ms = typeof intervalMs === 'function' ? Math.ceil(intervalMs(Math.round(waitMs - leftMs()))) : intervalMs;
     requireWithin('intervalMs', ms, [leastIntervalMs, longestTimerMs]);
     return ms;
@@ -40,7 +40,7 @@ export async function waitUntilReady(caller: Caller, id: string, options: WaitOp
   nextMs();
   const scrub = caller.scrub([]);
   const log = new StatusLog(options.onStatus);
-  // Without any time it asks once.
+  // A `waitMs` of 0 means one request without a deadline.
   using deadline = new Deadline(waitMs === 0 ? Infinity : waitMs);
   const ofCaller = caller.untilClosed(options.signal);
   const signal = AbortSignal.any([ofCaller, deadline.signal]);
@@ -63,14 +63,14 @@ export async function waitUntilReady(caller: Caller, id: string, options: WaitOp
   }
 }
 
-/** The error for a video whose status is `failed`, with the reason as it may be printed. */
+/** Builds the error for a video whose status is `failed`, with the service's reason in printable form. */
 export function failedVideo({ id, message }: Video, scrub: Scrub): VideoFailedError {
   return new VideoFailedError(id, message === undefined ? undefined : plain(scrub(message)));
 }
 
 interface Found {
   readonly video?: Video | undefined;
-  /** A failure that may pass. */
+  /** A transient failure. */
   readonly error?: ServiceError | undefined;
 }
 
@@ -93,18 +93,18 @@ async function look(
   return { video };
 }
 
-/** The answers of the service about the video so far. */
+/** Tracks the video's status and how long the service has been unreachable. */
 class StatusLog {
   readonly #onStatus: WaitOptions['onStatus'];
   #status: VideoStatus | undefined;
-  /** When the service stopped answering, if it did. */
+  /** When the service stopped answering; undefined while it answers. */
   #silentAtMs: number | undefined;
 
   constructor(onStatus: WaitOptions['onStatus']) {
     this.#onStatus = onStatus;
   }
 
-  /** The last status, as it may be printed. */
+  /** Returns the last status in printable form. */
   status(scrub: Scrub): string | undefined {
     return this.#status === undefined ? undefined : plain(scrub(this.#status));
   }
