@@ -4,14 +4,14 @@ import * as z from 'zod/mini';
 import type { Scrub } from './scrub.ts';
 import { orMissing } from '../wire/or-missing.ts';
 
-/** The longest message of the other side that is passed on. */
+/** Maximum length of a message quoted from the other side. */
 const longestMessage = 200;
 /**
- * The part of an error answer that is read: scrubbing 10 MiB with the secrets of a long address took minutes, while
- * nothing else ran.
+ * Maximum length of an error body that is read. Scrubbing 10 MiB with the secrets of a long address blocked the event
+ * loop for minutes.
  */
 const longestErrorText = 8192;
-/** Longer ones are not error objects, and are not parsed. */
+/** Maximum length of an error body that is parsed; anything longer is not an error object. */
 const longestErrorJson = 65_536;
 
 interface ErrorWords {
@@ -23,7 +23,7 @@ const ErrorObject = z.object({
   code: orMissing(z.union([z.string(), z.pipe(z.int(), z.transform(String))])),
   message: orMissing(z.string()),
 });
-/** The same without `error` around it, or problem details (RFC 9457), as gateways send them. */
+/** An error object without the `error` wrapper, or problem details (RFC 9457) from a gateway. */
 const BareFields = z.extend(ErrorObject, { detail: orMissing(z.string()), title: orMissing(z.string()) });
 const BareError = z.pipe(
   BareFields,
@@ -45,9 +45,9 @@ const ErrorAnswer = z.union([
 ]);
 
 /**
- * Reads an error answer in any form: `{error: {code, message}}`, other JSON, HTML, nothing.
- * @param scrub removes secrets that the other side echoes. Applied to whole words, before the message is shortened:
- *   half a secret would not be recognised.
+ * Reads an error body in any form: `{error: {code, message}}`, other JSON, HTML or empty.
+ * @param scrub removes secrets that the other side echoes. Applied to whole words before the message is shortened,
+ *   because half a secret would not be recognised.
  */
 export function readError(
   status: number,
@@ -60,7 +60,7 @@ export function readError(
   return { code: code === '' ? codeOfStatus(status) : code, message };
 }
 
-/** Parses JSON; undefined if it is not JSON. */
+/** Parses JSON; returns undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -69,7 +69,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The codes of api-spec section 7 that are not the words of their status. */
+/** Codes of api-spec section 7 that differ from the status phrase. */
 const codes: ReadonlyMap<number, string> = new Map([
   [429, 'rate_limited'],
   [500, 'server_error'],
@@ -81,7 +81,7 @@ function codeOfStatus(status: number): string {
   return STATUS_CODES[status]?.toLowerCase().replaceAll(/[^a-z]+/g, '_') ?? `http_${status}`;
 }
 
-/** The beginning of a long text, up to the end of a word: no secret contains white space. */
+/** Cuts a long text at the end of a word. Secrets contain no white space, so none is cut in half. */
 export function wholeWords(text: string): string {
   if (text.length <= longestErrorText) return text;
   let end = longestErrorText;
@@ -96,7 +96,7 @@ function withoutTags(text: string): string {
     .replaceAll(/<[^>]*>/g, ' ');
 }
 
-/** One line without control characters, so that a message cannot forge log lines or move the cursor. */
+/** Returns one line without control characters, so that a message cannot forge log lines or move the cursor. */
 export function plain(text: string, longest = longestMessage): string {
   const line = text.replaceAll(/[\s\p{C}]+/gu, ' ').trim();
   return line.length > longest ? `${line.slice(0, longest)}…` : line;

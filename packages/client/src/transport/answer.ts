@@ -21,32 +21,32 @@ import type { Scrub } from './scrub.ts';
 import { parseJson, plain, readError } from './answer-body.ts';
 import type { Reader } from '../wire/reader.ts';
 
-/** An answer as it came over the wire, independent of the HTTP library. */
+/** An HTTP response as received, independent of the HTTP library. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   /** The address of the request. */
   readonly url: URL;
-  /** The service's id of the request, scrubbed. */
+  /** The service's id for the request, scrubbed. */
   readonly requestId?: string | undefined;
 }
 
-/** Scheme and port around a name of 253 characters, which is all that name servers know. */
+/** Maximum length of an origin: scheme and port around a DNS name of at most 253 characters. */
 const longestOrigin = 270;
 
 export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
 }
 
-/** How long an answer asks to wait, in milliseconds. */
+/** Returns the wait that a response asks for, in milliseconds. */
 function waitOf(answer: Answer, nowMs: number): number | undefined {
   return parseRetryAfter(answer.headers['retry-after'], answer.headers.date, nowMs);
 }
 
 /**
- * Reads a 2xx answer.
- * @throws {UnreadableAnswerError} it is not what the specification says
+ * Reads a 2xx response.
+ * @throws {UnreadableAnswerError} the body does not match the specification
  */
 export function readAnswer<T>(answer: Answer, read: Reader<T>, what: string): T {
   const json = parseJson(answer.body);
@@ -61,20 +61,20 @@ export function readAnswer<T>(answer: Answer, read: Reader<T>, what: string): T 
 }
 
 /**
- * Accepts any 2xx answer whose body the specification leaves open, except a web page: that comes from a proxy or a
+ * Accepts any 2xx response whose body the specification leaves open, except a web page, which comes from a proxy or a
  * login portal.
  */
 export function readNothing(answer: Answer, what: string): void {
   if (looksLikePage(answer)) readAnswer(answer, () => undefined, what);
 }
 
-/** Reads a 2xx answer whose body the specification leaves open; null if it is something else. */
+/** Reads a 2xx response whose body the specification leaves open; null if `read` does not recognise it. */
 export function readSomething<T>(answer: Answer, read: Reader<T>, what: string): T | null {
   readNothing(answer, what);
   return read(parseJson(answer.body)) ?? null;
 }
 
-/** The error for an answer of the service that is not 2xx. */
+/** Builds the error for a non-2xx response from the service. */
 export function serviceError(answer: Answer, scrub: Scrub, nowMs: number): ServiceError {
   const { status } = answer;
   if (isRedirect(answer)) return redirectError('service', answer, scrub);
@@ -88,7 +88,7 @@ export function serviceError(answer: Answer, scrub: Scrub, nowMs: number): Servi
   return status >= 500 ? new ServerError(message, facts) : new RejectedError(message, facts);
 }
 
-/** The error for an answer of the upload address that is not 2xx. */
+/** Builds the error for a non-2xx response from the upload address. */
 export function uploadError(answer: Answer, scrub: Scrub, nowMs: number): ServiceError {
   const { status } = answer;
   if (isRedirect(answer)) return redirectError('upload address', answer, scrub);
@@ -108,10 +108,7 @@ function describe(who: string, answer: Answer, scrub: Scrub, nowMs: number): [me
   return [`${who} answered ${answer.status} ${code}${message === '' ? '' : `: ${message}`}`, facts];
 }
 
-/**
- * Whether an answer leads elsewhere. 304 is an answer to conditional requests alone, and a status below 200 is none at
- * all.
- */
+/** Whether a response is a redirect. 304 is not: it answers only conditional requests. */
 function isRedirect({ status }: Answer): boolean {
   return status >= 300 && status < 400 && status !== 304;
 }
@@ -124,7 +121,7 @@ function factsOf(answer: Answer, scrub: Scrub): ErrorFacts {
   return { status: answer.status, code: 'unreadable_answer', requestId: requestIdOf(answer, scrub) };
 }
 
-/** Shows only the origin of the target: the rest may be signed. */
+/** Builds the error for a redirect. Shows only the target's origin, because the rest may be signed. */
 function redirectError(by: 'service' | 'upload address', answer: Answer, scrub: Scrub): RedirectError {
   const { location } = answer.headers;
   const target =
@@ -142,7 +139,7 @@ function redirectError(by: 'service' | 'upload address', answer: Answer, scrub: 
   );
 }
 
-/** The request id that an answer gives, if it looks like one. */
+/** Returns the response's request id if it looks like one. */
 export function requestIdOf(answer: Answer, scrub: Scrub): string | undefined {
   const id = answer.headers['x-request-id'] ?? answer.headers['request-id'];
   return typeof id === 'string' && /^[\w.:/+=-]{1,100}$/.test(id) ? scrub(id) : undefined;
@@ -156,11 +153,11 @@ function nonJson(answer: Answer): string {
   return looksLikePage(answer) ? 'a web page, as proxies and login portals send' : 'a body that is not JSON';
 }
 
-/** How the body is compressed, whether the answer says so or its first bytes do; null if it is not. */
+/** Returns the compression of the body, judged by the header or by its first bytes; null if it is not compressed. */
 function packingOf({ headers, body }: Answer): string | null {
   const named = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (named !== '' && named !== 'identity' && parseJson(body) === undefined) return plain(named, 20);
-  // RFC 1952 section 2.3.1; the second byte is no UTF-8, and was replaced.
+  // The gzip magic number (RFC 1952 section 2.3.1); its second byte is invalid UTF-8 and was decoded to U+FFFD.
   return body.startsWith('\u001F\uFFFD') ? 'gzip' : null;
 }
 
@@ -168,32 +165,32 @@ function isEmpty(answer: Answer): boolean {
   return answer.body.trim() === '';
 }
 
-/** Some frameworks give every answer the type of a web page, an empty one too. */
+/** Empty bodies are not pages: some frameworks label every response as HTML, even an empty one. */
 function looksLikePage(answer: Answer): boolean {
   if (isEmpty(answer)) return false;
   return /\bhtml\b/i.test(answer.headers['content-type'] ?? '') || startsLikePage(answer.body);
 }
 
-/** How much of an answer is searched for the start of a web page. */
+/** Length of the part of a body that is searched for the start of a web page. */
 const longestPreamble = 8192;
 
-/** Bytes that are not UTF-8, and the second bytes of UTF-16. */
+/** Bytes that are not UTF-8, and the zero bytes of UTF-16. */
 const noText = /[\0\uFFFD]+/g;
 
 /**
- * A byte order mark (which `\s` includes), white space, comments, and an XML declaration. A comment without an end
- * hides the rest.
+ * Matches what may precede a page: a byte order mark (which `\s` includes), white space, comments and an XML
+ * declaration. An unclosed comment hides the rest.
  */
 const preamble = /^(?:\s+|<!--[^]*?(?:-->|$)|<\?[^]*?(?:\?>|$))+/;
 
 /**
- * The tags by which browsers recognise a web page (WHATWG MIME Sniffing, section 7.1), and `meta`, with which login
- * portals redirect.
+ * Matches the tags by which browsers recognise HTML (WHATWG MIME Sniffing, section 7.1), and `meta`, which login
+ * portals use to redirect.
  */
 const pageStart =
   /^<(?:!doctype\s+html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta)(?=[\s/>])/i;
 
-/** Whether a body starts like a web page, whatever its content type says. */
+/** Whether a body starts like a web page, regardless of its content type. */
 export function startsLikePage(body: string): boolean {
   return pageStart.test(body.slice(0, longestPreamble).replaceAll(noText, '').replace(preamble, ''));
 }

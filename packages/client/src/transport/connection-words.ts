@@ -1,21 +1,21 @@
 import { codeOf } from '../errors.ts';
 
-/** A request that got no answer. */
+/** A request that received no response. */
 export interface NoAnswer {
-  /** The error of the system or a library. */
+  /** The error from the system or a library. */
   readonly cause: unknown;
-  /** The errno name of the system, a code of OpenSSL or Node, or `timeout`. */
+  /** System errno name, OpenSSL or Node code, or `timeout`. */
   readonly code: string;
   readonly url: URL;
-  /** The proxy that the environment names for this address; NO_PROXY may exempt it. */
+  /** The proxy that the environment configures for this address; NO_PROXY may exempt the address. */
   readonly proxy: URL | null;
-  /** The connection was made, with its TLS. */
+  /** Whether the connection was established, including TLS. */
   readonly isUp: boolean;
 }
 
 /**
- * Why a request got no answer, and what to do about it, as one sentence without a full stop. Contains no more of an
- * address than its origin.
+ * Explains why a request received no response and what to do, in one sentence without a full stop. Shows only the
+ * origin of the address.
  */
 export function whyNoAnswer(failed: NoAnswer): string {
   const { code, url, proxy, isUp } = failed;
@@ -35,7 +35,7 @@ function whyBroken(code: string, origin: string): string {
   return `the connection to ${origin} broke before the answer was complete (${code})`;
 }
 
-/** The proxy was reached and did not pass the connection on. */
+/** Explains why the proxy was reached but did not open a tunnel. */
 function whyNoTunnel(cause: unknown, { host }: URL, proxy: URL): string {
   const who = `the proxy ${proxy.origin} of HTTPS_PROXY`;
   const status = numberOf(cause, 'statusCode');
@@ -57,8 +57,8 @@ const untrusted =
   'its certificate is from an authority that this machine does not trust; if that is your own authority, or that of your proxy, name its file in NODE_EXTRA_CA_CERTS';
 
 /**
- * The usual cause of each code, and what to do. Codes: errno(3), getaddrinfo(3), X509_verify_cert_error_string(3),
- * Node's `errors`.
+ * The usual cause of each code, and what to do about it. Codes are listed in errno(3), getaddrinfo(3),
+ * X509_verify_cert_error_string(3) and Node's `errors` page.
  */
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
@@ -89,19 +89,18 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why a connection could not be made, and what to do about it: a clause about the other side without its address, which
- * ends with the code.
+ * Explains why a connection could not be established and what to do, as a clause that ends with the code and omits the
+ * address.
  *
- * @param code errno name of the system, code of OpenSSL or Node, or `timeout`; for others the clause is 'the connection
- *   failed'
+ * @param code system errno name, OpenSSL or Node code, or `timeout`; for others the clause is 'the connection failed'
  */
 export function connectionAdvice(code: string): string {
   return `${Object.hasOwn(meanings, code) ? meanings[code] : 'the connection failed'} (${code})`;
 }
 
 /**
- * Whether the system failed to reach the proxy, not the other side: its errors name the host or the port that they are
- * about.
+ * Whether it was the proxy, not the destination, that could not be reached. System errors name the host or port that
+ * they concern.
  */
 function isOfProxy(cause: unknown, url: URL, proxy: URL): boolean {
   const hostname = textOf(cause, 'hostname') ?? textOf(cause, 'address');

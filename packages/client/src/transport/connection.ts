@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import type { ClientRequest } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
-// Not `getCACertificates` by name: an older Node would fail to link it before node-version.ts can say what is missing.
+// Namespace import: an older Node fails to link `getCACertificates` before node-version.ts can report the version.
 import * as tls from 'node:tls';
 import { RequestError, TimeoutError } from 'got';
 import type { Agents } from 'got';
@@ -12,16 +12,16 @@ import { codeOf, ConnectionError, RequestTimeoutError } from '../errors.ts';
 import type { ServiceError } from '../errors.ts';
 import { whyNoAnswer } from './connection-words.ts';
 
-/** Variables like `HTTPS_PROXY` and `NO_PROXY`. */
+/** Environment variables such as `HTTPS_PROXY` and `NO_PROXY`. */
 export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Agents that make a new connection for every request. A server may close a kept-alive connection just as a request is
- * written to it: 13 of 60 POSTs ended in ECONNRESET (measured), and each is a create request with an unknown outcome.
- * At 1,000 requests an hour the handshakes cost nothing.
+ * Creates agents that open a new connection for every request. A server may close a kept-alive connection just as a
+ * request is being written: 13 of 60 POSTs ended in ECONNRESET (measured), each a create request with an unknown
+ * outcome. At 1,000 requests an hour the handshakes cost nothing.
  *
  * @param proxyEnv for https only
- * @param ca certificates (PEM) to trust in addition to those that Node trusts
+ * @param ca certificates (PEM) to trust in addition to Node's
  */
 export function freshConnections(
   proxyEnv: ProxyEnvironment,
@@ -30,7 +30,8 @@ export function freshConnections(
   warnOfIgnoredProxy(proxyEnv);
   const trust = ca === undefined ? {} : { ca: [...knownCertificates(), ca] };
   return {
-    // Plain http is for this machine only: a proxy would see the key and the file, and its `localhost` is another one.
+    // No proxy: plain http is only for this machine. A proxy would see the key and the file, and has its own
+    // `localhost`.
     http: new HttpAgent({ keepAlive: false }),
     // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
     https: new HttpsAgent({ keepAlive: false, proxyEnv: { ...proxyEnv }, rejectUnauthorized: true, ...trust }),
@@ -38,8 +39,8 @@ export function freshConnections(
 }
 
 /**
- * `ca` replaces all certificates that Node trusts, those of NODE_EXTRA_CA_CERTS included, so they are listed too;
- * before Node 22.15 without these.
+ * Returns the certificates that Node trusts, because `ca` replaces them all. Before Node 22.15 they exclude those of
+ * NODE_EXTRA_CA_CERTS.
  */
 function knownCertificates(): readonly string[] {
   const { getCACertificates } = tls as { readonly getCACertificates?: typeof tls.getCACertificates };
@@ -55,12 +56,12 @@ function warnOfIgnoredProxy(proxyEnv: ProxyEnvironment): void {
   );
 }
 
-/** For each stage of a new connection, in milliseconds. */
+/** Timeouts for each stage of a new connection, in milliseconds. */
 export const connectTimeouts = { lookup: 10_000, connect: 10_000, secureConnect: 10_000 } as const;
 
 /**
- * Knows whether a request can have left this machine: nothing can before the connection and its TLS handshake are
- * complete. Also knows where the other side is.
+ * Tracks whether a request can have left this machine, which is impossible until the connection and its TLS handshake
+ * are complete. Also records the peer's address.
  */
 export class Line {
   readonly #up = Promise.withResolvers<void>();
@@ -71,12 +72,12 @@ export class Line {
     return this.#isUp;
   }
 
-  /** Resolves when bytes can leave; never, if they never can. */
+  /** Resolves when bytes can be sent; never if the connection fails. */
   get up(): Promise<void> {
     return this.#up.promise;
   }
 
-  /** The address at which TLS has verified the other side; null: not yet, or the connection is a proxy tunnel. */
+  /** The address at which TLS verified the peer. Null until then, or behind a proxy tunnel. */
   get peer(): string | null {
     return this.#peer;
   }
@@ -85,14 +86,14 @@ export class Line {
     request.once('socket', (socket) => {
       if (isReady(socket)) return this.#rise();
       const isTls = socket instanceof tls.TLSSocket;
-      // A tunnel is handed over when it is complete, with the address of the proxy as its own.
+      // Node hands over a tunnel socket already connected, and its remote address is the proxy's.
       const isDirect = socket.connecting;
       socket.once(isTls ? 'secureConnect' : 'connect', () => {
         if (isTls && isDirect) this.#peer = socket.remoteAddress ?? null;
         this.#rise();
       });
     });
-    // If a socket is ready in a way that is not known here: what was written was sent.
+    // Fallback for sockets whose readiness is not detected above: a finished request has been sent.
     request.once('finish', () => this.#rise());
   }
 
@@ -103,10 +104,10 @@ export class Line {
 }
 
 /**
- * Translates an error of got, of which only name, code and message are kept.
+ * Translates an error from got, keeping only name, code and message.
  * @param url of the request; the message shows only its origin
- * @param agents those of the request
- * @throws the error itself if it does not come from got: a bug
+ * @param agents of the request
+ * @throws the error itself if it does not come from got, which is a bug
  */
 export function connectionFailure(error: unknown, line: Line, url: URL, agents: Agents): ServiceError {
   if (!(error instanceof RequestError)) throw error;
@@ -119,7 +120,7 @@ export function connectionFailure(error: unknown, line: Line, url: URL, agents: 
     : new ConnectionError(line.isUp, message, facts);
 }
 
-/** The proxy that the environment names for https; the lower case comes first, as in Node. */
+/** Returns the proxy that the environment configures for https. As in Node, the lower-case name takes precedence. */
 function proxyOf({ protocol }: URL, { https }: Agents): URL | null {
   if (!knowsProxies || protocol !== 'https:' || !(https instanceof HttpsAgent)) return null;
   const { proxyEnv = {} } = https.options as { readonly proxyEnv?: ProxyEnvironment };

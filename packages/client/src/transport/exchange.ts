@@ -9,7 +9,7 @@ import type { Line } from './connection.ts';
 import { AbortedError, throwIfAborted, UnreadableAnswerError } from '../errors.ts';
 
 export interface Exchange {
-  /** The operation, for messages. */
+  /** Name of the operation, for messages. */
   readonly what: string;
   readonly url: URL;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
@@ -21,26 +21,26 @@ export interface Exchange {
   readonly lookup?: LookupFunction | undefined;
   readonly line: Line;
   readonly signal: AbortSignal;
-  /** For the whole exchange. An upload has none: its stall watch replaces it. */
+  /** Timeout for the whole exchange. Uploads have none; their stall watch replaces it. */
   readonly timeoutMs?: number | undefined;
   readonly onRequest?: (request: ClientRequest) => void;
 }
 
-/** Longer answers are refused: a page of 100 videos may then have 40 KiB for each. */
+/** Maximum length of a response. It allows 40 KiB for each video on a page of 100. */
 const longestAnswerBytes = 4 * 1024 * 1024;
 
 /**
- * One request, one answer, whatever its status: never repeated, never redirected, not decompressed, so that a short
- * answer cannot unfold into a long one.
+ * Sends one request and returns its response, whatever the status. Never retries, follows redirects or decompresses; a
+ * short response could otherwise expand into a huge one.
  *
- * @throws {ConnectionError | RequestTimeoutError} no answer
- * @throws {UnreadableAnswerError} the answer is too long
+ * @throws {ConnectionError | RequestTimeoutError} no response
+ * @throws {UnreadableAnswerError} the response is too long
  * @throws {AbortedError} the signal fired
- * @throws {TypeError} `json` cannot be written as JSON
+ * @throws {TypeError} `json` cannot be serialised
  */
 export async function exchange({ what, url, line, signal, ...rest }: Exchange): Promise<Answer> {
   throwIfAborted(signal, what);
-  // Not left to got, which turns a value that cannot be written as JSON into a connection error.
+  // Serialised here because got reports a value that is not serialisable as a connection error.
   const json = rest.json === undefined ? undefined : JSON.stringify(rest.json);
   const tooLong = new AbortController();
   try {
@@ -48,7 +48,7 @@ export async function exchange({ what, url, line, signal, ...rest }: Exchange): 
       method: rest.method,
       headers: {
         ...rest.headers,
-        // Without the header, a proxy may compress every answer (RFC 9110 section 12.5.3).
+        // Without this header, a proxy may compress every response (RFC 9110 section 12.5.3).
         'accept-encoding': 'identity',
         ...(json !== undefined && { 'content-type': 'application/json' }),
       },

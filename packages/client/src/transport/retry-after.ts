@@ -1,14 +1,14 @@
-/** The wait for a service that answers `0`. */
+/** Minimum wait, used when the service answers `0`. */
 const leastMs = 1000;
-/** 24.8 days: a Node timer for a longer time fires at once. */
+/** Maximum wait, 24.8 days: a Node timer with a longer delay fires immediately. */
 const mostMs = 2_147_483_647;
 
 /**
- * The wait that an answer asks for: `Retry-After` (RFC 9110 10.2.3) as seconds or as an HTTP date. A date is taken
- * relative to the `Date` of the same answer, so that the two clocks need not agree.
+ * Parses the wait that a response asks for: `Retry-After` (RFC 9110 section 10.2.3) in seconds or as an HTTP date. A
+ * date is relative to the response's own `Date`, so the two clocks need not agree.
  *
  * @param retryAfter the header as received
- * @param date the `Date` header of the same answer; if it is missing or invalid, `nowMs` replaces it
+ * @param date the response's `Date` header; if missing or invalid, `nowMs` replaces it
  * @param nowMs wall clock, epoch milliseconds
  * @returns milliseconds, 1,000 to 2,147,483,647; undefined if the header is absent, negative or invalid
  */
@@ -29,8 +29,8 @@ function within(ms: number): number {
 }
 
 /**
- * Reads the three forms that RFC 9110 section 5.6.7 names. `Date.parse` accepts far more (`-1` as a year), so the text
- * must start with a day name and end in GMT; C's asctime form has no zone and means GMT.
+ * Parses the three date forms of RFC 9110 section 5.6.7. `Date.parse` accepts far more (`-1` as a year), so the text
+ * must start with a day name and end in GMT. C's asctime form has no zone and means GMT.
  */
 function parseHttpDate(text: string | undefined): number | undefined {
   const date = text?.trim() ?? '';

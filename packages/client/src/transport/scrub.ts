@@ -1,21 +1,25 @@
-/** Removes secrets from a text of the other side. */
+/** Removes secrets from text sent by the other side. */
 export type Scrub = (text: string) => string;
 
-/** Shorter pieces are words: replacing them would make messages unreadable. */
+/**
+ * Minimum length of a secret piece. Shorter ones are often ordinary words, and replacing those would garble messages.
+ */
 const shortestSecret = 8;
 
 /**
- * Makes a scrub for the secrets of one exchange, which the server may echo: S3 answers a bad signature with the
- * signature and the string that was signed; others repeat the refused key.
+ * Creates a scrub for the secrets of one exchange, because servers may echo them: S3 answers a bad signature with the
+ * signature and the signed string, and others repeat the refused key.
  *
- * @param secrets whole values; pieces under 8 characters stay
+ * @param secrets whole values; pieces shorter than 8 characters are kept
  */
 export function createScrub(secrets: readonly string[]): Scrub {
   const known = [...new Set(secrets)].filter((secret) => secret.length >= shortestSecret).sort(longestFirst);
   return (text) => scrubAddresses(known.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text));
 }
 
-/** The secret parts of a signed address: all of it, its path and query, and each long piece of them, encoded or not. */
+/**
+ * Returns the secrets of a signed address: the whole, its path and query, and each long piece of them, encoded or not.
+ */
 export function secretsOfAddress(address: string): readonly string[] {
   if (!URL.canParse(address)) return [address];
   const url = new URL(address);
@@ -24,15 +28,15 @@ export function secretsOfAddress(address: string): readonly string[] {
   return [...all, ...all.map(decoded)];
 }
 
-/** The values of the headers of an upload, and their long parts: each may be a token or a signature. */
+/** Returns the values of upload headers and their long parts, each of which may be a token or a signature. */
 export function secretsOfHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
   const values = Object.entries(headers).flatMap(([name, value]) => (name === 'content-type' ? [] : [value]));
   return values.flatMap((value) => [value, ...value.split(/[\s,;="]+/)]);
 }
 
 /**
- * Cuts every web address to its origin, an encoded one whole, and removes every bearer token: for a text whose secrets
- * are not known.
+ * Cuts every web address down to its origin, and removes encoded addresses and bearer tokens. For text whose secrets
+ * are unknown.
  */
 export function scrubAddresses(text: string): string {
   return text
@@ -43,7 +47,7 @@ export function scrubAddresses(text: string): string {
     .replaceAll(/\bbearer\s+\S+/gi, 'Bearer [secret]');
 }
 
-/** The part of an address that may be shown. */
+/** Returns the part of an address that is safe to show. */
 export function originOf(address: string): string {
   return URL.canParse(address) ? new URL(address).origin : 'an unreadable address';
 }

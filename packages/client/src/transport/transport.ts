@@ -15,28 +15,28 @@ import type { Body, PutOptions, Uploaded, UploadWorld } from '../upload/put-body
 import { createUploadTargets } from '../upload/upload-targets.ts';
 import type { UploadTargets } from '../upload/upload-targets.ts';
 
-/** A value that no log and no error shows. */
+/** A value that must not appear in logs or errors. */
 export interface Secret {
   reveal(): string;
 }
 
 export interface TransportOptions {
-  /** With its version segment, without a trailing slash. */
+  /** Base address with its version segment, without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: Secret;
-  /** Further origins, in addition to that of `baseUrl`, whose uploads receive the key. */
+  /** Origins that receive the key with uploads, besides the origin of `baseUrl`. */
   readonly sendKeyTo: readonly string[];
-  /** For one whole JSON exchange. */
+  /** Timeout for one whole JSON exchange. */
   readonly timeoutMs: number;
   readonly userAgent?: string | undefined;
-  /** `HTTPS_PROXY` and `NO_PROXY`; default: those of this process. */
+  /** `HTTPS_PROXY` and `NO_PROXY`; default: the process environment. */
   readonly proxyEnv?: ProxyEnvironment | undefined;
-  /** Certificates (PEM) to trust in addition to those that Node trusts. */
+  /** Certificates (PEM) to trust in addition to Node's. */
   readonly ca?: string | undefined;
   readonly bandwidth?: Bandwidth | undefined;
 }
 
-/** How one request ended; without `status` there was no answer. */
+/** The outcome of one request. Without `status` there was no response. */
 export interface Ending {
   readonly status?: number;
   readonly ms: number;
@@ -46,21 +46,19 @@ export interface Ending {
 export interface AskOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number | undefined;
-  /** Secrets besides the key that the other side might echo: no error shows them. */
+  /** Secrets besides the key that the other side might echo; removed from errors. */
   readonly secrets?: readonly string[] | undefined;
   readonly onEnd?: (ending: Ending) => void;
 }
 
-/**
- * Carries requests to the service and to its upload addresses: one request per call, never repeated, never redirected.
- */
+/** Sends requests to the service and its upload addresses: one request per call, never retried, never redirected. */
 export class Transport implements AsyncDisposable {
   readonly #options: TransportOptions;
   readonly #agent: ReturnType<typeof freshConnections>;
   readonly #userAgent: string;
   /**
-   * Every request to the service carries the key (api-spec section 5); another origin gets it only if the caller named
-   * it.
+   * Origins that may receive the key: the service's, which gets it with every request (api-spec section 5), and those
+   * that the caller named.
    */
   readonly #trusted: ReadonlySet<string>;
   readonly #targets: UploadTargets;
@@ -68,7 +66,7 @@ export class Transport implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
-  /** @throws TypeError for a key or a user agent that no header can carry */
+  /** @throws TypeError the key or the user agent cannot be sent in a header */
   constructor(options: TransportOptions) {
     requireHeaderValue(options.apiKey.reveal());
     if (options.userAgent !== undefined) validateHeaderValue('user-agent', options.userAgent);
@@ -80,17 +78,17 @@ export class Transport implements AsyncDisposable {
     this.#targets = createUploadTargets({ baseUrl, named: this.#trusted });
   }
 
-  /** A signal that fires with the given one, and when the transport is closed. */
+  /** Returns a signal that fires with the given one or when the transport is closed. */
   untilClosed(signal?: AbortSignal): AbortSignal {
     return AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
   }
 
-  /** Removes the key, and the given secrets, from a text of the other side. */
+  /** Returns a scrub that removes the key and the given secrets. */
   scrub(secrets: readonly string[] = []): Scrub {
     return createScrub([this.#options.apiKey.reveal(), ...secrets]);
   }
 
-  /** Headers from an answer, without those that would give the key to an origin that may not have it. */
+  /** Drops headers that would reveal the key to an untrusted origin. @param headers from a response */
   withoutKey(headers: Readonly<Record<string, string>>, origin: string): Readonly<Record<string, string>> {
     if (this.#trusted.has(origin)) return headers;
     const key = this.#options.apiKey.reveal();
@@ -98,8 +96,8 @@ export class Transport implements AsyncDisposable {
   }
 
   /**
-   * Sends one request and reads its answer.
-   * @throws {ServiceError} of every kind except those of uploads
+   * Sends one request and reads its response.
+   * @throws {ServiceError} of every kind except those for uploads
    */
   async ask<T>(request: ApiRequest<T>, options: AskOptions): Promise<{ readonly value: T; readonly answer: Answer }> {
     throwIfAborted(options.signal, request.operation);
@@ -116,7 +114,7 @@ export class Transport implements AsyncDisposable {
     return this.#track(putBody(body, { ...options, signal }, this.#uploadWorld()));
   }
 
-  /** Aborts running requests, and waits until they have ended. */
+  /** Aborts running requests and waits for them to finish. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the client was closed'));
     await Promise.allSettled(this.#running);
@@ -162,7 +160,7 @@ export class Transport implements AsyncDisposable {
     return answer;
   }
 
-  /** Closing the transport waits for running requests. */
+  /** Tracks a running request, so that closing the transport can wait for it. */
   async #track<T>(work: Promise<T>): Promise<T> {
     this.#running.add(work);
     try {
@@ -189,7 +187,7 @@ function endingOf({ status, requestId }: Answer): Pick<Ending, 'status' | 'reque
   return { status, ...(requestId !== undefined && { requestId }) };
 }
 
-/** Scrubbed at once: a reader of the answer may put the id into an error. */
+/** Adds the request id, already scrubbed, because readers may put it into errors. */
 function withRequestId(answer: Answer, scrub: Scrub): Answer {
   return { ...answer, requestId: requestIdOf(answer, scrub) };
 }

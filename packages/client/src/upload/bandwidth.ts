@@ -1,27 +1,27 @@
 import { AbortedError } from '../errors.ts';
 
-/** One limit shared by every upload that uses it, also across clients. */
+/** One limit shared by all uploads that use it, even across clients. */
 export interface Bandwidth {
-  /** Whether there is a limit now. */
+  /** Whether a limit is currently set. */
   readonly isLimited: boolean;
   /**
-   * Resolves when this many bytes may leave.
+   * Resolves when this many bytes may be sent.
    * @throws {AbortedError} the signal fired
    */
   take(bytes: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Changes the limit at once, also for running uploads.
+   * Changes the limit immediately, even for running uploads.
    * @param bytesPerSecond more than 0; `null` is unlimited
-   * @throws {TypeError} it is anything else
+   * @throws {TypeError} any other value
    */
   set(bytesPerSecond: number | null): void;
 }
 
 /**
- * Makes a bandwidth limit for the `bandwidth` option of one or more clients.
+ * Creates a bandwidth limit for the `bandwidth` option of one or more clients.
  *
  * @param bytesPerSecond more than 0; `null` is unlimited
- * @throws {TypeError} it is anything else
+ * @throws {TypeError} any other value
  */
 export function createBandwidth(bytesPerSecond: number | null): Bandwidth {
   return new DueTimeLimiter(bytesPerSecond);
@@ -36,9 +36,9 @@ const creditMs = 50;
 const longestSleepMs = 60_000;
 
 /**
- * Keeps a due time instead of a bucket: each piece moves it by its own duration, and up to 50 ms of credit make up for
- * late timers (measured: 9.7 of 10 MB/s without, 10.0 with). Uploads take turns, because each waits with one piece at
- * most.
+ * Limits the rate with a due time instead of a bucket: each piece advances it by the piece's own duration. Up to 50 ms
+ * of credit compensates for late timers (measured: 9.7 of 10 MB/s without, 10.0 with). Uploads take turns, since each
+ * queues at most one piece.
  */
 class DueTimeLimiter implements Bandwidth {
   readonly #queue = new Set<Turn>();

@@ -2,12 +2,12 @@ import { hashThreads } from './hash-threads.ts';
 import { hashHere } from './running-hash.ts';
 import type { RunningHash } from './running-hash.ts';
 
-/** Begins the hash of a file. */
+/** Starts hashing a file. */
 export type BeginHash = (sizeBytes: number) => RunningHash;
 
-/** A smaller file is hashed before a thread has started. */
+/** Minimum file size for a thread. A smaller file is hashed before a thread has started. */
 const leastBytesForThread = 16 * 1024 * 1024;
 
-/** In a thread if the file is large and one is available, otherwise in the calling thread. */
+/** Hashes large files in a thread if one is available, and anything else in the calling thread. */
 export const beginHash: BeginHash = (sizeBytes) =>
   (sizeBytes < leastBytesForThread ? null : hashThreads.begin()) ?? hashHere(sizeBytes);

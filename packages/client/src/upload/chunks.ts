@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 
-/** The chunks of a stream in order. */
+/** The chunks of a stream, in order. */
 export interface Chunks {
   next(): Promise<IteratorResult<unknown, unknown>>;
-  /** Gives the stream up. */
+  /** Closes the stream early. */
   close(): void;
 }
 
-/** @returns null for anything but a stream */
+/** @returns null for anything that is not a stream */
 export function chunksOf(opened: unknown): Chunks | null {
   if (typeof opened !== 'object' || opened === null) return null;
   if (opened instanceof ReadableStream) return ofWebStream(opened);
@@ -16,7 +16,8 @@ export function chunksOf(opened: unknown): Chunks | null {
 }
 
 /**
- * Not by its iterator: that one's `return` waits for a read that hangs, and the source, a download perhaps, stays open.
+ * Uses a reader, not the iterator, whose `return` waits for a hanging read and leaves the source open, perhaps a
+ * download.
  */
 function ofWebStream(stream: ReadableStream<unknown>): Chunks {
   const reader = stream.getReader();
@@ -27,7 +28,7 @@ function ofWebStream(stream: ReadableStream<unknown>): Chunks {
 }
 
 function ofNodeStream(stream: AsyncIterable<unknown> & Destroyable): Chunks {
-  // Its iterator receives errors while it is read; a later one, from closing, would end the process.
+  // The iterator reports errors while the stream is being read; a later one, from closing, would end the process.
   stream.on('error', () => {});
   const chunks = stream[Symbol.asyncIterator]();
   return { next: () => chunks.next(), close: () => void stream.destroy() };
@@ -35,10 +36,10 @@ function ofNodeStream(stream: AsyncIterable<unknown> & Destroyable): Chunks {
 
 function ofIterable(iterable: AsyncIterable<unknown>): Chunks {
   const chunks = iterable[Symbol.asyncIterator]();
-  // A hand-written iterator may answer without a promise, or throw.
+  // Async wrappers: a hand-written iterator may throw, or return a value instead of a promise.
   return {
     next: async () => chunks.next(),
-    // Not awaited: an iterator that hangs does not return.
+    // Not awaited: `return` never settles if the iterator hangs.
     close: () => void (async () => chunks.return?.())().catch(() => {}),
   };
 }
@@ -49,7 +50,7 @@ function isIterable(value: object): value is AsyncIterable<unknown> {
 
 type Destroyable = Pick<Readable, 'destroy' | 'on'>;
 
-/** A stream of Node, or of a package that copies them. */
+/** Matches Node streams, and those of packages that copy them. */
 function isDestroyable(value: object): value is Destroyable {
   return 'destroy' in value && typeof value.destroy === 'function' && 'on' in value && typeof value.on === 'function';
 }

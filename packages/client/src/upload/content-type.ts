@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 
-/** The usual media formats. Anything else is sent as plain bytes, and the service detects its format. */
+/** Content types of common media formats. Any other file is sent as plain bytes, and the service detects its format. */
 const types: Readonly<Record<string, string>> = {
   '.mp4': 'video/mp4',
   '.m4v': 'video/x-m4v',
@@ -19,7 +19,7 @@ const types: Readonly<Record<string, string>> = {
   '.flac': 'audio/flac',
 };
 
-/** The `Content-Type` for a file name, by its extension; `application/octet-stream` for an unknown one. */
+/** Returns the `Content-Type` for a file name's extension; `application/octet-stream` if the extension is unknown. */
 export function contentTypeOf(path: string): string {
   const extension = extname(path).toLowerCase();
   return Object.hasOwn(types, extension)

@@ -8,29 +8,27 @@ import { partsAhead } from './parts-ahead.ts';
 import { hashHere } from './running-hash.ts';
 import type { RunningHash } from './running-hash.ts';
 
-/**
- * An open file as the body of an upload. All reads use one descriptor: whatever happens to its path cannot change them.
- */
+/** An open file as the body of an upload. All reads use one descriptor, so changes to the path cannot affect them. */
 export interface FileReader extends BodyReader {
   /** Properties of the descriptor when the reader was created. */
   readonly stats: BigIntStats;
   /** Size of the whole file when the reader was created. */
   readonly sizeBytes: number;
   /**
-   * SHA-256 of the whole file, hex.
+   * Returns the SHA-256 of the whole file, hex.
    * @throws {AbortedError} the signal fired
    */
   hash(signal: AbortSignal): Promise<string>;
 }
 
 /**
- * Reads an open file for an upload, and verifies that it stays the same until its last part leaves: the same inode,
- * size and modification time. A change of mode or name is not a change.
+ * Reads an open file for an upload, and verifies that its inode, size and modification time stay the same until the
+ * last part is sent. Changes of mode or name are ignored.
  *
- * For programs that open files themselves, as `openReader` of a `SeekableSource`. For a path, pass the path to
- * `videos.send`.
+ * For programs that open files themselves, as the `openReader` of a `SeekableSource`. If you only have a path, pass it
+ * to `videos.send`.
  *
- * @param handle open for reading; the reader closes it, also when this function throws
+ * @param handle open for reading; the reader closes it, even if this function throws
  * @param path for messages
  * @throws {FileChangedError} it is not a regular file
  * @throws {FileUnreadableError} its properties cannot be read
@@ -46,7 +44,7 @@ export async function readOpenFile(handle: FileHandle, path: string): Promise<Fi
   }
 }
 
-/** Also for the body of an upload, which hashes large files in a thread. */
+/** Exported so that an upload body can recognise files, which are hashed in a thread if large. */
 export class OpenFile implements FileReader {
   readonly #handle: FileHandle;
   readonly #path: string;
@@ -79,10 +77,10 @@ export class OpenFile implements FileReader {
   }
 
   /**
-   * The hash of bytes that were read before, after the thread that hashed them died: the file was not touched since the
-   * reader was made, so they are the same now.
+   * Hashes bytes again after the thread that was hashing them died. The file is checked to be untouched since the
+   * reader was created, so the bytes are the same.
    *
-   * @throws {FileChangedError} it was touched
+   * @throws {FileChangedError} the file was touched
    * @throws {AbortedError} the signal fired
    */
   async hashAgain(signal: AbortSignal): Promise<string> {
@@ -105,8 +103,8 @@ export class OpenFile implements FileReader {
   }
 
   /**
-   * A tool may restore the modification time after a write; a rename or chmod looks the same. Only the content is
-   * conclusive.
+   * Compares content if the file was touched: a tool may restore the modification time after a write, which then looks
+   * like a rename or chmod.
    */
   async confirm(sha256: string, signal: AbortSignal): Promise<void> {
     const now = await statOf(this.#handle, this.#path);
@@ -123,7 +121,7 @@ export class OpenFile implements FileReader {
   }
 }
 
-/** The error for a file that could not be opened or read. */
+/** Builds the error for a file that could not be opened or read. */
 export function fileError(path: string, error: unknown): FileVanishedError | FileUnreadableError {
   const code = codeOf(error) ?? 'unknown';
   const facts = { code, cause: error };

@@ -3,23 +3,21 @@ import type { Hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 
 /*
- * A thread that hashes what another one reads into shared memory (hash-threads.ts). It opens no file and waits for nothing: orders are
- * carried out in the order in which they came.
+ * A thread that hashes what another thread reads into shared memory (hash-threads.ts). It opens no files, never waits,
+ * and carries out orders as they arrive.
  */
 
-/**
- * To this thread. `ring`: the number of the ring buffer that is meant; the first order for a new one brings its memory.
- */
+/** A message to this thread. `ring` identifies a ring buffer; the first order for a new one carries its memory. */
 export type Order =
   | { readonly kind: 'ring'; readonly ring: number; readonly memory: SharedArrayBuffer }
   | { readonly kind: 'begin'; readonly ring: number }
   | { readonly kind: 'update'; readonly ring: number; readonly at: number; readonly length: number }
   | { readonly kind: 'digest'; readonly ring: number };
 
-/** The answer to an update or a digest. */
+/** Reply to an `update` or `digest` order. */
 export interface Done {
   readonly ring: number;
-  /** The answer to a digest, hex. */
+  /** The hash, hex, in reply to `digest`. */
   readonly sha256?: string;
 }
 

@@ -7,27 +7,26 @@ import type { Done, Order } from './hash-thread.ts';
 import type { RunningHash } from './running-hash.ts';
 
 export interface HashThreadsOptions {
-  /** Starts a thread, or throws. */
+  /** Starts a thread; may throw. */
   readonly start?: () => Worker;
-  /** How many threads there may be; 0 for none. */
+  /** Maximum number of threads; 0 for none. */
   readonly most?: number;
-  /** How long a thread without work is kept, in milliseconds. */
+  /** How long an idle thread is kept, in milliseconds. */
   readonly idleMs?: number;
 }
 
-/** Parts of one hash that are in memory at once: one leaves, one is hashed, one is read. */
+/** Parts of one hash in memory at a time: one being sent, one being hashed, one being read. */
 const partsPerRing = 3;
 
 /**
- * Four of them fill a line of 10 Gbit/s also on a processor without instructions for SHA-256 (0.78 GB/s each,
- * measured).
+ * Maximum number of threads. Four saturate a 10 Gbit/s line even on a processor without SHA-256 instructions (0.78 GB/s
+ * each, measured).
  */
 const mostThreads = 4;
 
 /**
- * The threads that hash large files, so that the sending thread does nothing else. They start with the first hash,
- * share the hashes of the whole process, and end after some time without work. A hash without a thread runs in the
- * calling thread.
+ * Threads that hash large files, so that the sending thread only sends. They start with the first hash, serve the whole
+ * process, and exit after some idle time. Without a free thread, a hash runs in the calling thread.
  */
 export class HashThreads {
   readonly #start: () => Worker;
@@ -36,19 +35,19 @@ export class HashThreads {
   readonly #threads = new Set<HashThread>();
   #refusedAt = -Infinity;
 
-  /** With one processor a thread would only take turns with this one: the default is then none. */
+  /** On a single processor the default is no threads, since a thread would only compete with the caller. */
   constructor({ start = startWorker, most, idleMs = 10_000 }: HashThreadsOptions = {}) {
     this.#start = start;
     this.#most = most ?? Math.min(availableParallelism() - 1, mostThreads);
     this.#idleMs = idleMs;
   }
 
-  /** How many threads there are. */
+  /** Number of running threads. */
   get count(): number {
     return this.#threads.size;
   }
 
-  /** A new hash, in the thread with the least work; null when there is no thread. */
+  /** Starts a hash in the least busy thread; returns null if there is no thread. */
   begin(): RunningHash | null {
     const idlest = [...this.#threads].toSorted((one, other) => one.load - other.load)[0];
     const thread = idlest !== undefined && (idlest.load === 0 || this.count >= this.#most) ? idlest : this.#add();
@@ -75,15 +74,15 @@ export class HashThreads {
 }
 
 /**
- * After a thread died or could not be started (a limit of tasks or memory), none is started for this long: each failure
- * costs its files a second read.
+ * No thread is started for this long after one died or failed to start (a limit on tasks or memory), because each
+ * failure makes its files be read twice.
  */
 const refusalMs = 600_000;
 
-/** Those of this process. */
+/** The hash threads of this process. */
 export const hashThreads = new HashThreads();
 
-/** One thread with its ring buffers. Each is the memory of one hash at a time, and is used again by later ones. */
+/** One thread with its ring buffers. Each buffer serves one hash at a time and is reused by later ones. */
 class HashThread {
   readonly #worker: Worker;
   readonly #idleMs: number;
@@ -101,19 +100,19 @@ class HashThread {
     worker.on('exit', () => this.#end());
   }
 
-  /** How many hashes run in it. */
+  /** Number of hashes running in this thread. */
   get load(): number {
     return this.#rings.filter(({ isUsed }) => isUsed).length;
   }
 
-  /** Whether a hash still runs in it. */
+  /** Whether any hash is still running in this thread. */
   get isWanted(): boolean {
     return this.load > 0;
   }
 
   begin(): RunningHash {
     clearTimeout(this.#idle);
-    // While it hashes, the process must not end for lack of other work.
+    // Keeps the process alive while the thread is hashing.
     this.#worker.ref();
     const ring = this.#rings.find(({ isUsed }) => !isUsed) ?? this.#addRing();
     ring.begin();
@@ -159,7 +158,9 @@ class RingBuffer implements RunningHash {
   readonly #number: number;
   readonly #send: (order: Order) => void;
   readonly #onFree: () => void;
-  /** The thread answers in order: answers for an abandoned hash come first. */
+  /**
+   * Callbacks for pending replies, first in, first out. Replies for an abandoned hash arrive before those of the next.
+   */
   readonly #waiting: ((sha256: string | null) => void)[] = [];
   #isUsed = false;
   #isLost = false;
@@ -214,10 +215,10 @@ class RingBuffer implements RunningHash {
   }
 }
 
-// The same extension as this file: .ts in the sources, .js in the built package.
+// Same extension as this file: .ts in the sources, .js in the built package.
 const threadFile = new URL(`./hash-thread${extname(import.meta.url)}`, import.meta.url);
 
-/** Options of this process that make Node load or evaluate something are not for this thread. */
+/** Starts a thread without this process's Node options, some of which load or evaluate code. */
 function startWorker(): Worker {
   const resourceLimits = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 };
   return new Worker(threadFile, { name: 'hash', env: {}, execArgv: [], resourceLimits });

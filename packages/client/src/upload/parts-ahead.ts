@@ -4,15 +4,15 @@ import type { RunningHash } from './running-hash.ts';
 export interface PartsOptions {
   readonly sizeBytes: number;
   readonly hash: RunningHash;
-  /** Fills the buffer with the bytes from a position; called one after the other. */
+  /** Fills the buffer with the bytes from `position`. Calls never overlap. */
   read(position: number, into: Buffer): Promise<void>;
 }
 
 /**
- * The bytes of a source in order, part by part, each being hashed: as many parts are read ahead as the memory of the
- * hash holds. The last part is a whole one (`partBytes`), the one before it may be shorter.
+ * Yields the bytes of a source part by part while hashing them, reading ahead as many parts as the hash's memory holds.
+ * The last part is always a whole one (`partBytes`); the one before it may be shorter.
  *
- * A part is valid until the next is asked for. When a caller stops early, a read that is under way ends first.
+ * A part is valid until the next is requested. If the caller stops early, a pending read finishes first.
  *
  * @throws what `read` throws
  */
@@ -40,7 +40,7 @@ export async function* partsAhead({ sizeBytes, hash, read }: PartsOptions): Asyn
       hashed[number % places] = hash.update(part);
       return part;
     });
-    // The consumer of this part receives the error.
+    // No unhandled rejection: the consumer of this part gets the error.
     reading.catch(() => {});
     order = reading;
     ahead.push(reading);

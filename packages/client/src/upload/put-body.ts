@@ -22,24 +22,24 @@ export interface Body {
 }
 
 export interface PutOptions {
-  /** The signed upload address. It authorises itself; never shown. */
+  /** The signed upload address, which grants access by itself. Never shown. */
   readonly url: string;
-  /** Headers besides those of the connection and the key, names in lower case. */
+  /** Headers other than connection headers and the key, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Longest time without a byte that moves, in milliseconds. */
+  /** Longest time without progress, in milliseconds. */
   readonly stallTimeoutMs: number;
-  /** Longest time from the last byte to the answer, in milliseconds; default 10 minutes. */
+  /** Longest time from the last byte to the response, in milliseconds; default 10 minutes. */
   readonly answerTimeoutMs?: number | undefined;
   readonly onProgress?: (sentBytes: number) => void;
-  /** The last part leaves only after this resolves. */
+  /** The last part is sent only after this resolves. */
   beforeLastPart(sha256: string): Promise<void>;
-  /** Called with every answer of the upload address, whatever its status. */
+  /** Called with every response from the upload address, whatever its status. */
   readonly onAnswer?: (answer: Answer) => void;
 }
 
 export interface Uploaded {
-  /** Hex. */
+  /** Hash of the bytes sent, hex. */
   readonly sha256: string;
   readonly bytes: number;
 }
@@ -49,37 +49,36 @@ export interface UploadWorld {
   readonly agent: Agents;
   readonly userAgent: string;
   readonly bandwidth?: Bandwidth | undefined;
-  /** How a file is hashed; default: `beginHash`. */
+  /** Starts hashing a file; default: `beginHash`. */
   readonly beginHash?: BeginHash | undefined;
   readonly targets: UploadTargets;
   /** Origins that answered 417: later uploads to them omit `Expect`. */
   readonly refusesExpect: Set<string>;
-  /** The key for an origin that may receive it, otherwise null. */
+  /** Returns the key for an origin that may receive it, otherwise null. */
   keyFor(origin: string): string | null;
 }
 
 const defaultAnswerTimeoutMs = 600_000;
 
 /**
- * How long a server may take to say `100 Continue` before the body leaves without it (RFC 9110 section 10.1.1 asks for
- * a limit).
+ * How long to wait for `100 Continue` before sending the body without it (RFC 9110 section 10.1.1 requires a limit).
  */
 const continueMs = 1000;
 
 /**
- * Sends a body to its upload address with one PUT, exactly `sizeBytes` bytes. Never repeated and never redirected,
- * except that a server that refuses `Expect` with 417 before a byte of the body has left gets the same request without
- * it, as RFC 9110 asks.
+ * Sends a body of exactly `sizeBytes` bytes to its upload address with one PUT. Never retried and never redirected,
+ * with one exception that RFC 9110 asks for: a server that refuses `Expect` with 417 before any of the body was sent
+ * gets the same request without it.
  *
- * @throws {UploadRejectedError} the address is not one that may be sent to (upload-targets.ts), or it refuses the file
- * @throws {FileVanishedError | FileChangedError | FileUnreadableError} thrown by the reader before the last part left:
- *   the other side has no complete body
- * @throws {AddressDeadError | UploadConflictError | UploadServerError | RedirectError} by the answer
- * @throws {UnreadableAnswerError} a web page reports success: a login portal or a proxy may have answered in place of
- *   the host
- * @throws {UploadStalledError | ConnectionError | RequestTimeoutError} no answer
+ * @throws {UploadRejectedError} the address is not allowed (upload-targets.ts), or refused the file
+ * @throws {FileVanishedError | FileChangedError | FileUnreadableError} thrown by the reader before the last part was
+ *   sent, so the other side has no complete body
+ * @throws {AddressDeadError | UploadConflictError | UploadServerError | RedirectError} by the response's status
+ * @throws {UnreadableAnswerError} a success response is a web page, perhaps from a login portal or proxy instead of the
+ *   host
+ * @throws {UploadStalledError | ConnectionError | RequestTimeoutError} no response
  * @throws {AbortedError} the signal fired
- * @throws whatever the reader or `beforeLastPart` throws
+ * @throws any error of the reader or `beforeLastPart`
  */
 export async function putBody(body: Body, options: PutOptions, world: UploadWorld): Promise<Uploaded> {
   throwIfAborted(options.signal, 'the upload');
@@ -104,9 +103,9 @@ export async function putBody(body: Body, options: PutOptions, world: UploadWorl
 
 interface Sent {
   readonly answer: Answer;
-  /** Null: the last part of the body never left. */
+  /** Hash of the body; null if its last part was never sent. */
   readonly sha256: string | null;
-  /** A part of the body left. */
+  /** Whether any of the body was sent. */
   readonly hasBegun: boolean;
 }
 
@@ -122,17 +121,14 @@ async function sendAsAccepted(
   if (sent.answer.status !== 417) return sent;
   world.refusesExpect.add(origin);
   if (!sent.hasBegun) return send(body, target, false, options, world);
-  // The host may have received the whole file before it answered: only the status of the video is conclusive.
+  // The host may have received the whole file before it answered; only the video's status is conclusive.
   throw new UploadServerError(`${origin} refused the header Expect after it was sent a part of the file`, {
     status: 417,
     code: 'expectation_failed',
   });
 }
 
-/**
- * One PUT. The body waits until the server says `100 Continue`, so that a refusal costs no bytes and is never lost to
- * EPIPE.
- */
+/** Sends one PUT. The body waits for `100 Continue`, so that a refusal costs no bytes and is never lost to EPIPE. */
 async function send(
   { reader, sizeBytes }: Body,
   target: UploadTarget,
@@ -164,7 +160,7 @@ async function send(
   try {
     if (sizeBytes === 0) await body.releaseEmpty();
     if (sizeBytes > 0) stall.sending(stallTimeoutMs);
-    // Its headers are the whole request.
+    // An empty file's headers are the whole request.
     else stall.awaitingAnswer(Math.min(stallTimeoutMs, answerTimeoutMs));
     const answer = await exchange({
       what: 'the upload',

@@ -2,26 +2,26 @@ import { ServiceError } from '../errors.ts';
 import { maySend } from '../wire/upload-headers.ts';
 import { contentTypeOf } from './content-type.ts';
 
-/** What decides the headers of a PUT besides those of the connection. */
+/** Inputs that determine the headers of a PUT, apart from connection headers. */
 export interface HeaderChoice {
-  /** The name of the file: its extension gives the content type. */
+  /** File name, whose extension determines the content type. */
   readonly name: string;
-  /** As the create answer asks. */
+  /** Headers requested in the create response. */
   readonly asked: Readonly<Record<string, string>>;
-  /** Of the caller; they replace those of the answer. */
+  /** The caller's headers, which override those requested in the create response. */
   readonly own: Readonly<Record<string, string>>;
-  /** Undefined: as the answer asks, else by the name. Null: none. */
+  /** Content type; null for none. Undefined: the one requested in the create response, otherwise by file extension. */
   readonly contentType: string | null | undefined;
 }
 
 /**
- * Which content type upload hosts accept, as far as their answers show. A host signs its addresses with a content type
- * or without one, and refuses a PUT of the other kind, however new the address is.
+ * Remembers which upload hosts accept a content type, judging by their responses. A host signs its addresses either
+ * with a content type or without one, and refuses a PUT of the other kind, even to a fresh address.
  */
 export class PutHeaders {
   readonly #known = new Map<string, { readonly isTypeSent: boolean; readonly isProven: boolean }>();
 
-  /** The headers of the next PUT, besides those of the connection. @param origin of the upload address */
+  /** Returns the headers for the next PUT, apart from connection headers. @param origin of the upload address */
   headersFor(origin: string, choice: HeaderChoice): Readonly<Record<string, string>> {
     const type = chosenType(choice);
     const { 'content-type': _, ...headers } = { ...choice.asked, ...lowerCased(choice.own) };
@@ -30,14 +30,14 @@ export class PutHeaders {
     return { ...headers, ...(isTypeSent && { 'content-type': contentTypeOf(choice.name) }) };
   }
 
-  /** The origin took a body with the headers of `headersFor`. */
+  /** Records that the origin accepted a body with the headers from `headersFor`. */
   took(origin: string): void {
     this.#remember(origin, { isTypeSent: this.#known.get(origin)?.isTypeSent ?? true, isProven: true });
   }
 
   /**
-   * Learns from a refusal. True at most once for each origin: the same address may take the body with the headers that
-   * `headersFor` gives now.
+   * Learns from a refusal. Returns true, at most once per origin, if the same address may accept the body with the
+   * headers that `headersFor` now returns.
    */
   mayTryOthers(origin: string, choice: HeaderChoice, error: unknown): boolean {
     const known = this.#known.get(origin);
@@ -52,17 +52,18 @@ export class PutHeaders {
   }
 }
 
-/** A service may have an origin for each file. */
+/** Maximum number of origins remembered. A service may use a different one for each file. */
 const mostOrigins = 1000;
 
-/** The content type that the caller or the answer chose; null: none; undefined: neither chose. */
+/** Returns the content type that the caller or the create response chose; null: none; undefined: no choice was made. */
 function chosenType({ asked, own, contentType }: HeaderChoice): string | null | undefined {
   return contentType === undefined ? { ...asked, ...lowerCased(own) }['content-type'] : contentType;
 }
 
 /**
- * Whether an upload host refused a PUT because it has other headers than those that its address was signed with. S3, GCS
- * and R2 answer 403 `SignatureDoesNotMatch`; others say it in words. An expired address has other words.
+ * Whether an upload host refused a PUT because its headers differ from those that the address was signed with. S3, GCS
+ * and R2 answer 403 `SignatureDoesNotMatch`; others mention the signature in the message. Expired addresses are
+ * excluded.
  */
 export function isSignatureMismatch(error: unknown): boolean {
   if (!(error instanceof ServiceError) || ![400, 401, 403].includes(error.status ?? 0)) return false;
@@ -74,7 +75,7 @@ function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** @throws {TypeError} a header that no upload may carry, without its value, which may be a secret */
+/** @throws {TypeError} an upload must not carry this header; the message omits its value, which may be a secret */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
     if (!maySend(name.toLowerCase())) throw new TypeError(`headers: an upload cannot carry ${JSON.stringify(name)}`);

@@ -1,15 +1,15 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * The network distance of an address: everyone can reach it (`public`), machines of this site (`private`), or this
- * machine alone (`loopback`). `forbidden` never accepts uploads: link-local and other addresses where a cloud answers a
- * machine about itself (its role's keys included), multicast, and `0.0.0.0`, which Linux treats as this machine.
+ * Who can reach an address: everyone (`public`), machines on this site (`private`), or only this machine (`loopback`).
+ * `forbidden` never accepts uploads: link-local and other addresses where clouds serve instance metadata (including
+ * role keys), multicast, and `0.0.0.0`, which Linux treats as this machine.
  */
 export type Reach = 'public' | 'private' | 'loopback' | 'forbidden';
 
 /**
- * @param address IPv4 in four decimal parts or IPv6, also with a zone or in brackets. IPv4 inside of IPv6 (mapped RFC
- *   4291, NAT64 RFC 6052, 6to4 RFC 3056) counts as the IPv4 address that it leads to.
+ * @param address dotted IPv4, or IPv6, optionally with a zone or in brackets. IPv4 embedded in IPv6 (mapped RFC 4291,
+ *   NAT64 RFC 6052, 6to4 RFC 3056) counts as that IPv4 address.
  * @returns `forbidden` for anything else
  */
 export function reachOf(address: string): Reach {
@@ -20,10 +20,10 @@ export function reachOf(address: string): Reach {
 }
 
 /**
- * The reach of an address, where those of this machine's own network interfaces count as `loopback`, whatever their
- * block: otherwise a service on the internet could make this machine send a file to itself.
+ * Returns the reach of an address, counting all addresses of this machine's network interfaces as `loopback`. Otherwise
+ * a service on the internet could make this machine send a file to itself.
  *
- * @param own addresses of this machine; called only when they matter
+ * @param own returns this machine's addresses; called only when needed
  */
 export function reachHere(address: string, own: () => readonly string[]): Reach {
   const reach = reachOf(address);
@@ -32,17 +32,17 @@ export function reachHere(address: string, own: () => readonly string[]): Reach 
   return own().some((one) => ipOf(one) === ip) ? 'loopback' : reach;
 }
 
-/** Whether a host, as `URL.hostname` gives it, is this machine: the only one that may be reached without TLS. */
+/** Whether a host (as in `URL.hostname`) is this machine, the only one that may be reached without TLS. */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** Whether `text` is an IP address, not a name. */
+/** Whether `text` is an IP address rather than a name. */
 export function isAddress(text: string): boolean {
   return isIPv4(text) || isIPv6(text.replace(/^\[|\]$/g, ''));
 }
 
-/** Whether `one` is nearer to this machine than `other`. `forbidden` is nearer than everything. */
+/** Whether `one` is nearer to this machine than `other`. `forbidden` counts as nearest. */
 export function isNearer(one: Reach, other: Reach): boolean {
   return order.indexOf(one) > order.indexOf(other);
 }
@@ -50,11 +50,12 @@ export function isNearer(one: Reach, other: Reach): boolean {
 const order: readonly Reach[] = ['public', 'private', 'loopback', 'forbidden'];
 const nearest = ['forbidden', 'loopback', 'private'] as const;
 
-// The special-purpose registries (RFC 6890: IANA ipv4- and ipv6-special-registry), and the documentation of the clouds.
+// Sources: the special-purpose registries (RFC 6890: IANA ipv4- and ipv6-special-registry) and cloud documentation.
 const lists: Readonly<Record<(typeof nearest)[number], BlockList>> = {
   forbidden: listOf([
     ['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4', '::/128', 'fe80::/10', 'ff00::/8'],
-    // Metadata: Alibaba, Azure's wire server, Oracle, AWS and Google over IPv6. All others are at 169.254.169.254.
+    // Metadata services: Alibaba, Azure's wire server, Oracle, and AWS and Google over IPv6. All others use
+    // 169.254.169.254.
     ['100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32', 'fd00:ec2::/32', 'fd20:ce::254/128'],
   ]),
   loopback: listOf([['127.0.0.0/8', '::1/128']]),
@@ -73,7 +74,7 @@ function listOf(subnets: readonly (readonly string[])[]): BlockList {
   return list;
 }
 
-/** One spelling for each address; null for anything else. */
+/** Normalises an address to one spelling; null if it is not an IP address. */
 function ipOf(address: string): string | null {
   const plain = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
   if (isIPv4(plain)) return plain;
@@ -81,7 +82,7 @@ function ipOf(address: string): string | null {
   return carriedIPv4(plain) ?? new URL(`http://[${plain}]`).hostname.slice(1, -1);
 }
 
-/** The IPv4 address inside an IPv6 address, if it only wraps one. `::` and `::1` do not. */
+/** Returns the IPv4 address embedded in an IPv6 address, if any. `::` and `::1` embed none. */
 function carriedIPv4(address: string): string | null {
   const groups = groupsOf(address);
   const [first = 0, second = 0, third = 0] = groups;
@@ -93,7 +94,7 @@ function carriedIPv4(address: string): string | null {
   return isNat64 || isMapped || isCompatible ? dotted(groups.slice(6)) : null;
 }
 
-/** The eight groups of an IPv6 address. The URL parser writes each address in exactly one way. */
+/** Returns the eight groups of an IPv6 address. The URL parser normalises the address first. */
 function groupsOf(address: string): readonly number[] {
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const numbers = (text: string): number[] =>

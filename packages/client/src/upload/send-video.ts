@@ -12,12 +12,12 @@ import { failedVideo } from '../wait-until-ready.ts';
 import { longestTimerMs, requireWithin } from '../settings.ts';
 import type { SeekableSource, SendCallOptions, UploadedVideo } from '../video-client.ts';
 
-/** The record, and what the upload address needs. */
+/** The record's id and its upload address with headers. */
 export type SendTo = Pick<CreatedVideo, 'id' | 'uploadUrl' | 'uploadHeaders'>;
 
 const defaultStallTimeoutMs = 60_000;
 
-/** @throws TypeError for options out of their range */
+/** @throws TypeError options are out of range */
 export function checkSendOptions({
   stallTimeoutMs = 1,
   answerTimeoutMs = 1,
@@ -29,7 +29,7 @@ export function checkSendOptions({
   checkHeaders({ ...headers, ...(typeof contentType === 'string' && { 'content-type': contentType }) });
 }
 
-/** Sends bytes to the upload address of a record, again where that is safe. @throws as `Videos.send` */
+/** Sends bytes to a record's upload address, and retries where that is safe. @throws as `Videos.send` */
 export async function sendVideo(
   caller: Caller,
   { source, to }: { readonly source: SeekableSource; readonly to: SendTo },
@@ -59,7 +59,7 @@ class Sending {
   readonly #source: SeekableSource;
   readonly #to: Destination;
   readonly #signal: AbortSignal;
-  /** Known once a complete body may have left. */
+  /** Hash of the body, set once a complete body may have been sent. */
   #sha256: string | null = null;
 
   constructor(caller: Caller, source: SeekableSource, to: Destination) {
@@ -69,7 +69,7 @@ class Sending {
     this.#signal = caller.untilClosed(to.options.signal);
   }
 
-  /** @returns null when it should be tried again */
+  /** @returns null if another attempt should be made */
   async attempt(attempt: number): Promise<UploadedVideo | null> {
     try {
       return this.#uploaded(await this.#put(attempt));
@@ -89,7 +89,7 @@ class Sending {
     }
   }
 
-  /** A host that signed other headers refuses the body: it gets the same body once more, with the others. */
+  /** Sends the body, and once more with other headers if the host signed its address with those. */
   async #put(attempt: number): Promise<string> {
     const { url, asked, options } = this.#to;
     const origin = originOf(url);
@@ -132,7 +132,9 @@ class Sending {
     return sha256;
   }
 
-  /** A source that hangs while it opens must not keep an aborted call; a reader that it opens later is discarded. */
+  /**
+   * Opens the source. An aborted call does not wait for a source that hangs; a reader that opens later is disposed of.
+   */
   async #open(): Promise<BodyReader> {
     const opening = (async () => await this.#source.openReader())();
     try {
@@ -143,7 +145,7 @@ class Sending {
     }
   }
 
-  /** After two bodies of different content for one address it is unknown which one arrived. */
+  /** Rejects a body that differs from an earlier attempt's, since nobody could tell which of the two arrived. */
   #requireSameHash(sha256: string): void {
     if (this.#sha256 === null || this.#sha256 === sha256) return;
     throw new FileChangedError(`${JSON.stringify(this.#source.name)} gave different bytes than before`, {
@@ -171,7 +173,7 @@ class Sending {
   }
 }
 
-/** Without it the first bytes of a file that grew would arrive as a complete video. */
+/** Rejects a file that grew: its first bytes would arrive as a complete video. */
 function requireSize(reader: BodyReader, { name, sizeBytes }: SeekableSource): void {
   if (reader.sizeBytes === undefined || reader.sizeBytes === sizeBytes) return;
   throw new FileChangedError(`${JSON.stringify(name)} has ${reader.sizeBytes} bytes instead of ${sizeBytes}`, {

@@ -1,8 +1,8 @@
 import { UploadStalledError } from '../errors.ts';
 
 /**
- * Fires when no byte leaves for too long, or when the answer to a complete body does not come. After disposal it cannot
- * be armed again: a timer of ten minutes kept a program alive that had ended.
+ * Fires if no bytes are sent for too long, or if the response to a complete body does not arrive. Cannot be armed again
+ * after disposal: a ten-minute timer once kept a finished program alive.
  */
 export class StallWatch implements Disposable {
   readonly #origin: string;
@@ -11,13 +11,13 @@ export class StallWatch implements Disposable {
   #error: UploadStalledError | null = null;
   #isOver = false;
 
-  /** @param origin of the upload address; the only part of it that may be shown */
+  /** @param origin of the upload address; the rest must not be shown */
   constructor(origin: string, onStall: () => void) {
     this.#origin = origin;
     this.#onStall = onStall;
   }
 
-  /** Set once it has fired. */
+  /** The stall error, set once the watch has fired. */
   get error(): UploadStalledError | null {
     return this.#error;
   }
@@ -30,7 +30,7 @@ export class StallWatch implements Disposable {
     this.#arm(ms, 'no_answer', `${this.#origin} took the whole file but did not answer within ${seconds(ms)}`);
   }
 
-  /** While the client itself holds the bytes back. */
+  /** Stops the clock while the client itself is holding bytes back. */
   pause(): void {
     clearTimeout(this.#timer);
   }

@@ -6,8 +6,8 @@ import { untilAborted } from '../until-aborted.ts';
 import type { StreamSource } from '../video-client.ts';
 
 /**
- * A stream of known length as the body of one PUT. It opens the stream for the first byte, and again when a server
- * refuses `Expect` after bytes have left: a stream cannot be read twice.
+ * A stream of known length as the body of one PUT. Opens the stream for the first byte, and again if a server refuses
+ * `Expect` after bytes were sent, because a stream cannot be read twice.
  */
 export class StreamReader implements BodyReader {
   readonly #source: StreamSource;
@@ -39,7 +39,7 @@ export class StreamReader implements BodyReader {
     this.#close();
   }
 
-  /** The next bytes, never empty; null at the end. */
+  /** Returns the next bytes, never empty; null at the end. */
   async #next(signal: AbortSignal): Promise<Buffer | null> {
     if (this.#rest.length > 0) return this.#rest;
     for (;;) {
@@ -52,7 +52,7 @@ export class StreamReader implements BodyReader {
 
   async #pull(signal: AbortSignal): Promise<IteratorResult<unknown, unknown>> {
     try {
-      // A stream that hangs does not even end when it is destroyed.
+      // Abort here: a hanging stream may not end even when destroyed.
       const chunks = this.#chunks ?? (await untilAborted(this.#open(), signal, 'the upload'));
       return await untilAborted(chunks.next(), signal, 'the upload');
     } catch (error) {

@@ -12,34 +12,34 @@ import { untilAborted } from '../until-aborted.ts';
 export interface UploadBodyOptions {
   readonly reader: BodyReader;
   readonly sizeBytes: number;
-  /** Ends every wait of the body. */
+  /** Aborts every wait of the body. */
   readonly signal: AbortSignal;
   readonly bandwidth?: Bandwidth | undefined;
   /**
-   * For files; default: a thread for large ones. Another reader's bytes are hashed here, because they cannot be read
-   * again.
+   * Starts hashing a file; default: in a thread if the file is large. Bytes of other readers are hashed in this thread,
+   * because they cannot be read again if a thread dies.
    */
   readonly beginHash?: BeginHash | undefined;
-  /** Called with the number of bytes that the kernel has taken, and awaited. */
+  /** Called with the number of bytes that the kernel has accepted; awaited. */
   onProgress(sentBytes: number): Promise<void>;
-  /** Called when the client itself starts or stops holding bytes back: that is not a stall. */
+  /** Called when the client itself starts or stops holding bytes back, which is not a stall. */
   onHold(isHeld: boolean): void;
-  /** The last part leaves only after this resolves: the caller commits durably here. */
+  /** The last part is sent only after this resolves, so the caller can commit durably here. */
   beforeLastPart(sha256: string): Promise<void>;
 }
 
 /**
- * Bytes handed to the socket at once. The next slice follows when the kernel has taken this one, so this sets the
- * slowest line that still shows progress: 256 KiB within a stall timeout of 60 s is 4 KB/s.
+ * Bytes passed to the socket at a time. The next slice follows when the kernel has accepted this one, so the size sets
+ * the slowest rate that still counts as progress: 256 KiB within a stall timeout of 60 s is 4 KB/s.
  */
 const sliceBytes = 256 * 1024;
 
-/** Under a bandwidth limit slices are small, so that the server sees no long silence between them. */
+/** Slice size under a bandwidth limit; small, so that the server sees no long silences between slices. */
 const limitedSliceBytes = 32 * 1024;
 
 /**
- * The body of one PUT: the bytes in order, hashed on the way. The last part is held back until the reader has confirmed
- * that nothing changed and the caller has committed the hash, so that a changed file never arrives complete.
+ * The body of one PUT: its bytes in order, hashed along the way. The last part is held back until the reader has
+ * confirmed that nothing changed and the caller has committed the hash, so a changed file never arrives complete.
  */
 export class UploadBody implements AsyncIterable<Buffer> {
   readonly #options: UploadBodyOptions;
@@ -56,17 +56,17 @@ export class UploadBody implements AsyncIterable<Buffer> {
     this.#parts = this.#produce();
   }
 
-  /** The hash, once the last part may leave. Null: no complete body can have left. */
+  /** The hash, set once the last part may be sent. While it is null, no complete body can have been sent. */
   get sha256(): string | null {
     return this.#sha256;
   }
 
-  /** Whether a part of the body has left. */
+  /** Whether any of the body was sent. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
 
-  /** Why the body ended early, if it did. */
+  /** The error that ended the body early, if any. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -76,12 +76,12 @@ export class UploadBody implements AsyncIterable<Buffer> {
     this.#start.resolve();
   }
 
-  /** The other side has already answered, so nothing further is sent, above all not the last part. */
+  /** Records that the other side has already answered, so that nothing more is sent, least of all the last part. */
   noteAnswer(): void {
     this.#isAnswered = true;
   }
 
-  /** Confirms and commits an empty body: its headers alone are the whole request. */
+  /** Confirms and commits an empty body, whose headers are the whole request. */
   async releaseEmpty(): Promise<void> {
     await this.#release(hashHere(0));
   }
@@ -158,7 +158,9 @@ export class UploadBody implements AsyncIterable<Buffer> {
     }
   }
 
-  /** Throwing here would make got drop the answer that is just arriving, so it waits until the exchange is over. */
+  /**
+   * Waits for the exchange to end once the other side has answered. Throwing would make got drop the arriving response.
+   */
   async #stopIfAnswered(): Promise<void> {
     const { signal } = this.#options;
     throwIfAborted(signal, 'the upload');
@@ -166,7 +168,7 @@ export class UploadBody implements AsyncIterable<Buffer> {
   }
 }
 
-/** Only files are hashed in a thread, which may die. */
+/** Recomputes a hash lost with its thread; only files are hashed in threads. */
 function hashAgain(reader: BodyReader, signal: AbortSignal): Promise<string> {
   if (reader instanceof OpenFile) return reader.hashAgain(signal);
   throw new Error('the hash of this body is lost');

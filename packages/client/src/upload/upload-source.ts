@@ -11,10 +11,10 @@ import { fileError, readOpenFile } from './file-reader.ts';
 import { StreamReader } from './stream-reader.ts';
 
 /**
- * Turns the caller's source into one form, and checks it before the first request.
+ * Normalises the caller's source and checks it before the first request.
  *
- * @throws {FileVanishedError | FileUnreadableError} there is no such file, or it cannot be sent
- * @throws {TypeError} it is not an upload source, or its size is not a whole number of bytes
+ * @throws {FileVanishedError | FileUnreadableError} the file does not exist or cannot be sent
+ * @throws {TypeError} the value is not an upload source, or its size is not a whole number of bytes
  */
 export async function seekableOf(source: UploadSource): Promise<SeekableSource> {
   if (typeof source === 'string') return await fileAt(source);
@@ -25,7 +25,7 @@ export async function seekableOf(source: UploadSource): Promise<SeekableSource> 
   return { name, sizeBytes, openReader: async () => new StreamReader(source) };
 }
 
-/** An untyped program may pass a URL or a Buffer. */
+/** Checks the source's shape, since untyped programs may pass a URL or a Buffer. */
 function requireSource(source: StreamSource | SeekableSource): void {
   const given: Partial<StreamSource & SeekableSource> = source ?? {};
   const opens = typeof given.open === 'function' || typeof given.openReader === 'function';
@@ -33,7 +33,7 @@ function requireSource(source: StreamSource | SeekableSource): void {
   throw new TypeError('the source must be a path, {name, sizeBytes, open} or {name, sizeBytes, openReader}');
 }
 
-/** The path may be a link, whose target is sent. Each attempt must find the present version. */
+/** Opens a file by path, following links. Every attempt must find the version that was checked here. */
 async function fileAt(given: string): Promise<SeekableSource> {
   const path = await realpath(given).catch((error: unknown) => {
     throw fileError(given, error);
@@ -48,7 +48,7 @@ async function fileAt(given: string): Promise<SeekableSource> {
 }
 
 async function reopen(path: string, expected: BigIntStats): Promise<BodyReader> {
-  // O_NONBLOCK: a FIFO that replaced the file must not make the open wait for a writer.
+  // O_NONBLOCK: if a FIFO has replaced the file, opening must not wait for a writer.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
     throw fileError(path, error);
   });

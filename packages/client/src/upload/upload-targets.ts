@@ -8,52 +8,53 @@ import { isAddress, isLoopback, isNearer, reachHere } from './reach.ts';
 import type { Reach } from './reach.ts';
 import { longestAddress } from '../wire/fields.ts';
 
-/** Finds all addresses of a name. */
+/** Resolves a name to all its addresses. */
 export type Resolve = (hostname: string, options: LookupOptions) => Promise<readonly LookupAddress[]>;
 
-/** An upload address that may be sent to. */
+/** An upload address that may be used. */
 export interface UploadTarget {
   readonly url: URL;
   /**
-   * For the connection: resolves the name and judges its addresses in one step, so that no second answer can differ.
+   * Lookup for the connection. It resolves the name and checks the addresses in one step, so a second DNS answer cannot
+   * differ.
    */
   readonly lookup?: LookupFunction;
-  /** Why `lookup` refused, if it did. */
+  /** Returns why `lookup` refused, if it did. */
   refusal(): ServiceError | null;
 }
 
-/** Decides which upload addresses may be sent to. */
+/** Decides which upload addresses may be used. */
 export interface UploadTargets {
   /**
    * @throws {UploadRejectedError} no file may be sent to this address
-   * @throws {ConnectionError} the address is near, and no answer has proved yet where the service is: a later request
-   *   to it does
+   * @throws {ConnectionError} the address is near, and the service's own location is not yet proved; its next response
+   *   will prove it
    */
   admit(address: string): Promise<UploadTarget>;
   /**
-   * The service has answered over TLS, which proves that it is at this address.
-   * @param address of the other end of that connection; null: a proxy hides it
+   * Records that the service answered over TLS, which proves that it is at this address.
+   * @param address remote end of that connection; null: hidden by a proxy
    */
   provedAt(address: string | null): void;
 }
 
 /**
- * An upload address comes from outside and makes this machine connect to it: it must not become a way into the network
- * behind this machine (server-side request forgery). It must be https, or http if `baseUrl` itself names this machine,
- * hold no password, and not lead nearer to this machine than the service: a service on the internet may not name an
- * address of the private network or of this machine. An origin that a person named is exempt.
+ * Creates the check for upload addresses. They come from outside and make this machine connect, so they must not become
+ * a way into the network behind it (server-side request forgery). An address must be https, or http if `baseUrl` itself
+ * names this machine. It must hold no password, and must not lead nearer to this machine than the service: a service on
+ * the internet may not name an address in the private network or on this machine. Origins named in the configuration
+ * are exempt.
  *
- * The location of the service is never looked up, because its own name server would answer. A literal address in
- * `baseUrl` gives it; otherwise it is the farthest place at which TLS has proved the service since this was created.
- * Behind a proxy that place is unknown and counts as public.
+ * The service's location is never looked up, because its own name server would answer. It is the literal address in
+ * `baseUrl`, otherwise the farthest place at which TLS has proved the service so far. Behind a proxy that place is
+ * unknown and counts as public.
  *
- * A proxy resolves names itself, and Node then never calls `lookup`: behind a proxy only literal addresses are judged
- * here.
+ * A proxy resolves names itself, so Node never calls `lookup`; behind a proxy only literal addresses are checked here.
  *
- * @param named origins of the configuration: that of the service, and `sendKeyTo`
+ * @param named configured origins: the service's own, and `sendKeyTo`
  * @param resolve default: the system's resolver
- * @param ownAddresses of this machine, asked once for each upload because they change: a public one leads to this
- *   machine too
+ * @param ownAddresses returns this machine's addresses; called once per upload because they change. Even a public one
+ *   leads to this machine
  */
 export function createUploadTargets(options: {
   readonly baseUrl: string;
@@ -91,24 +92,24 @@ export function createUploadTargets(options: {
   };
 }
 
-/** Addresses at which the service was proved. A service has a few; beyond this many, another one counts as unknown. */
+/** Maximum number of proved addresses to remember. A service has a few; any beyond this limit count as unknown. */
 const mostPlaces = 100;
 
-/** No address: its reach is `forbidden`, which counts as public. */
+/** Placeholder for an unknown address. Its reach is `forbidden`, which counts as public. */
 const unknownPlace = '';
 
-/** The addresses of the service: the one that `baseUrl` itself names, or those at which TLS proved it. */
+/** Returns the service's addresses: the literal one in `baseUrl`, or those at which TLS proved it. */
 function placesOf(hostname: string, proved: ReadonlySet<string>): readonly string[] {
   if (isAddress(hostname)) return [hostname];
   return isLoopback(hostname) ? ['127.0.0.1'] : [...proved];
 }
 
-/** A service at an address that never accepts uploads, or at an unknown one, allows no near one. */
+/** Treats a service at a forbidden or unknown address as public, so that it may not name near addresses. */
 function orPublic(reach: Reach): Reach {
   return reach === 'forbidden' ? 'public' : reach;
 }
 
-/** Passwords in an address are never sent. */
+/** Parses an upload address and rejects passwords, which must never be sent. */
 function requireSafe(address: string): URL {
   if (address.length > longestAddress) throw unsafe(`the upload address is longer than ${longestAddress} characters`);
   const url = URL.canParse(address) ? new URL(address) : null;
@@ -117,7 +118,7 @@ function requireSafe(address: string): URL {
   return url;
 }
 
-/** No file leaves in the clear, except to this machine for a service that the configuration itself puts there. */
+/** Requires https, except on this machine when `baseUrl` itself is on this machine. */
 function requireEncrypted(url: URL, isServiceHere: boolean): void {
   if (url.protocol === 'https:' || (isServiceHere && url.protocol === 'http:' && isLoopback(url.hostname))) return;
   const exception = isServiceHere ? ', or http on this machine' : '';
@@ -176,7 +177,7 @@ function tooNear(url: URL, near: Reach): UploadRejectedError {
   );
 }
 
-/** Temporary: the next answer of the service over TLS settles it. */
+/** Builds a transient error: the service's next response over TLS proves its location. */
 function unproved(service: URL): ConnectionError {
   const message = `the upload address is in this network, and ${service.origin} has not answered yet since the start, so it is unknown whether the service is there too`;
   return new ConnectionError(false, message, { code: 'service_not_located' });
