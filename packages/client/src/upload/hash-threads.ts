@@ -26,7 +26,7 @@ const mostThreads = 4;
 
 /**
  * Threads that hash large files, so that the sending thread only sends. They start with the first hash, serve the whole
- * process, and exit after some idle time. Without a free thread, a hash runs in the calling thread.
+ * process, and exit after some idle time. If none is available, a hash runs in the calling thread.
  */
 export class HashThreads {
   readonly #start: () => Worker;

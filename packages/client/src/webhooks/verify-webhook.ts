@@ -9,43 +9,46 @@ import type { WebhookEvent } from './webhook-event.ts';
 
 /** A webhook as it was received. */
 export interface ReceivedWebhook {
-  /** The request body, byte for byte: JSON that was parsed and written again has another signature. */
+  /** The request body, byte for byte: parsing and re-serialising JSON would change its signature. */
   readonly body: string | Uint8Array;
-  /** The request headers, names in any case: those of Node, of Fetch, or a plain object. */
+  /** The request headers, names in any letter case: from Node, from Fetch, or a plain object. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** As the service shows it: `whsec_` followed by base64 for `standard`, any other text for the other schemes. */
+  /**
+   * The secret as the service shows it: `whsec_` followed by base64 for `standard`, any other text for the other
+   * schemes.
+   */
   readonly secret: string;
-  /** How the service signs. Default `standard`. */
+  /** The service's signing scheme. Default `standard`. */
   readonly scheme?: WebhookScheme | undefined;
   /**
-   * The header that has the signature; `standard` always has its own. Default `x-signature` for `hmac-hex`, and
-   * `mux-signature` or `webhook-signature` for `timestamped`.
+   * Name of the signature header; `standard` has a fixed one. Default `x-signature` for `hmac-hex`, and `mux-signature`
+   * or `webhook-signature` for `timestamped`.
    */
   readonly header?: string | undefined;
   /**
-   * How far its timestamp may be from `nowMs`, in either direction, in milliseconds. Default 300,000. `hmac-hex` has no
-   * timestamp: its messages are valid for ever.
+   * Maximum difference between the webhook's timestamp and `nowMs`, in either direction, in milliseconds. Default
+   * 300,000. `hmac-hex` messages have no timestamp and never expire.
    */
   readonly toleranceMs?: number | undefined;
-  /** The time of this machine, epoch milliseconds. Default: now. */
+  /** Current time, epoch milliseconds. Default: this machine's clock. */
   readonly nowMs?: number | undefined;
 }
 
 const defaultToleranceMs = 300_000;
-/** More than any service sends while it replaces a secret. */
+/** Maximum number of signatures, more than any service sends while a secret is being replaced. */
 const mostSignatures = 20;
 const longestHeader = 4_096;
 
 /**
  * Verifies that a webhook comes from the service, and reads it. The same message may arrive twice, with the same `id`.
  *
- * assumed: api-spec section 6 leaves the scheme open. By default this is that of Standard Webhooks
- * (standardwebhooks.com): `webhook-signature` is `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; there
- * are several while a secret is being replaced.
+ * assumed: api-spec section 6 leaves the scheme open. The default is Standard Webhooks (standardwebhooks.com):
+ * `webhook-signature` is `v1,` followed by the base64 of HMAC-SHA256 over `id.timestamp.body`, with several such
+ * entries while a secret is being replaced.
  *
- * @throws {WebhookSignatureError} do not trust it; `code` is `missing_header`, `bad_header`, `bad_timestamp`, `too_old`,
- *   `too_new`, `wrong_signature` or `unreadable_event`
- * @throws {TypeError} `secret` does not have the form of the scheme, or a time is not a number
+ * @throws {WebhookSignatureError} do not trust the webhook; `code` is `missing_header`, `bad_header`, `bad_timestamp`,
+ *   `too_old`, `too_new`, `wrong_signature` or `unreadable_event`
+ * @throws {TypeError} `secret` does not fit the scheme, or a time is not a number
  */
 export function verifyWebhook(webhook: ReceivedWebhook): WebhookEvent {
   const id = verifyWebhookSignature(webhook);
@@ -55,16 +58,16 @@ export function verifyWebhook(webhook: ReceivedWebhook): WebhookEvent {
 }
 
 /**
- * Verifies that a webhook comes from the service, whatever it says.
+ * Verifies that a webhook comes from the service, without reading its content.
  *
- * @returns its id: `webhook-id`, or the signature in hex where the scheme has no id. `timestamped` messages have another
- *   one when they are delivered again at another time
- * @throws {WebhookSignatureError} do not trust it; `code` is as for `verifyWebhook`, except `unreadable_event`
+ * @returns the message id: `webhook-id`, or the signature in hex if the scheme has no id. For `timestamped` it differs
+ *   when a message is redelivered at another time
+ * @throws {WebhookSignatureError} do not trust the webhook; `code` is as for `verifyWebhook`, except `unreadable_event`
  * @throws {TypeError} as for `verifyWebhook`
  */
 export function verifyWebhookSignature(webhook: ReceivedWebhook): string {
   const { body, headers, scheme = 'standard', toleranceMs = defaultToleranceMs, nowMs = Date.now() } = webhook;
-  // Every comparison with NaN is false, and so is one with a text like `5m`: nothing would ever be too old.
+  // Comparisons with NaN, or with a string like `5m`, are always false, so nothing would ever be too old.
   if (!isTime(toleranceMs) || !isTime(nowMs)) throw new TypeError('toleranceMs and nowMs must be numbers');
   const { namesOf, keyOf, read } = signingSchemes[scheme];
   const key = keyOf(webhook.secret);
@@ -82,7 +85,9 @@ function isTime(ms: unknown): boolean {
   return typeof ms === 'number' && !Number.isNaN(ms);
 }
 
-/** A header that comes twice, as a list, in two spellings or under two of the names, counts as wrong. */
+/**
+ * Returns a header that must appear exactly once. Lists, different spellings and alternative names count as duplicates.
+ */
 function headerOf(headers: ReceivedWebhook['headers'], names: readonly string[]): string {
   const found =
     headers instanceof Headers
@@ -98,7 +103,7 @@ function headerOf(headers: ReceivedWebhook['headers'], names: readonly string[])
 }
 
 function requireRecent(timestamp: string, { toleranceMs, nowMs }: { toleranceMs: number; nowMs: number }): void {
-  // Digits only: a dot would let an attacker move the border between the timestamp and the body.
+  // Digits only: a dot would let an attacker move the boundary between the timestamp and the body.
   if (!/^\d{1,12}$/.test(timestamp)) throw refusal('bad_timestamp', 'its timestamp is not one number of seconds');
   const ageMs = nowMs - Number(timestamp) * 1000;
   if (ageMs > toleranceMs) throw refusal('too_old', `it was sent ${seconds(ageMs)} ago`);

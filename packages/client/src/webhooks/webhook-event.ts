@@ -7,13 +7,13 @@ import type { Published } from '../wire/feeds.ts';
 import { readVideo } from '../wire/videos.ts';
 import type { Video } from '../wire/videos.ts';
 
-// The specification only says that there are webhooks and that they are signed (api-spec section 6). Kinds and payloads
-// are assumed: `{type, timestamp, data}` with the video as GET /videos/:id gives it, or the publish result.
+// The specification states only that webhooks exist and are signed (api-spec section 6). Kinds and payloads are
+// assumed: `{type, timestamp, data}`, where `data` is the video as in GET /videos/:id, or the publish result.
 
 interface Delivered {
-  /** Id of this message; the same when it is delivered again, except by a `timestamped` service at another time. */
+  /** Message id, unchanged on redelivery, except by a `timestamped` service at another time. */
   readonly id: string;
-  /** When it happened, ISO 8601 as sent; empty if the service does not say. */
+  /** When the event occurred, ISO 8601 as sent; empty if the service does not state it. */
   readonly timestamp: string;
 }
 
@@ -24,7 +24,7 @@ export interface VideoReadyEvent extends Delivered {
   readonly data: Video;
 }
 
-/** A video failed; `data.message` says why, if the service does. */
+/** A video failed. `data.message` is the service's reason, if any. */
 export interface VideoFailedEvent extends Delivered {
   readonly isKnown: true;
   readonly type: 'video.failed';
@@ -38,20 +38,20 @@ export interface FeedPublishedEvent extends Delivered {
   readonly data: Published;
 }
 
-/** A kind that this package does not know, as it was sent. */
+/** An event of a kind unknown to this package, as sent. */
 export interface OtherEvent extends Delivered {
   readonly isKnown: false;
   readonly type: string;
   readonly data: unknown;
 }
 
-/** Check `isKnown` first: then `type` determines `data`. */
+/** A webhook event. Check `isKnown` first; `type` then determines `data`. */
 export type WebhookEvent = VideoReadyEvent | VideoFailedEvent | FeedPublishedEvent | OtherEvent;
 
 const Kind = oneOf('video.ready', 'video.failed', 'feed.published');
 const Envelope = z.object({ type: Kind, timestamp: orMissing(z.string()), data: z.optional(z.unknown()) });
 
-/** @returns undefined if it is not an event, or a known kind with unexpected data */
+/** @returns undefined if the JSON is not an event, or is a known kind with unexpected data */
 export function readEvent(id: string, json: unknown): WebhookEvent | undefined {
   const envelope = Envelope.safeParse(json).data;
   if (envelope === undefined) return undefined;

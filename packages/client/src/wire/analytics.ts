@@ -6,53 +6,53 @@ import { readMeta } from './list-page.ts';
 import { counted, many, one, present, unwrapped } from './reader.ts';
 import type { Entries, Reader } from './reader.ts';
 
-/** Days as `YYYY-MM-DD`, UTC, both inclusive. The service chooses what is left out. */
+/** A range of days as `YYYY-MM-DD`, UTC, both inclusive. The service chooses omitted ones. */
 export interface Period {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-/** Views and engagement (api-spec section 2.5) of one video, or of whatever else a record without a video is about. */
+/** Views and engagement (api-spec section 2.5) for one video, or in total if the record names no video. */
 export interface Engagement {
-  /** Empty texts where neither the answer nor the request says it. */
+  /** Days covered; empty strings where neither the response nor the request states them. */
   readonly period: Readonly<Record<keyof Period, string>>;
   readonly views: number;
   readonly uniqueViewers: number;
-  /** Mean, in seconds, of one view; 0 without views. */
+  /** Mean watch time per view, in seconds; 0 without views. */
   readonly avgWatchTimeSeconds: number;
-  /** 0 to 1; 0 without views. */
+  /** Share of plays completed, 0 to 1; 0 without views. */
   readonly completionRate: number;
   readonly videoId?: string;
 }
 
-/** The figures of one video. */
+/** Figures for one video. */
 export interface VideoAnalytics extends Engagement {
   readonly videoId: string;
 }
 
-/** One page of the figures of several videos. */
+/** One page of figures for several videos. */
 export interface AnalyticsPage {
   readonly records: readonly Engagement[];
-  /** Number on all pages; null if the service does not state it. */
+  /** Number of records on all pages; null if the service does not state it. */
   readonly total: number | null;
-  /** How many more entries the page has, which are not records as the specification shows them. */
+  /** Number of further entries on the page that do not match the specification. */
   readonly unreadable: number;
 }
 
-/** Totals of the account or of a channel. */
+/** Totals for the account or a channel. */
 export interface AnalyticsOverview {
-  /** Empty texts where neither the answer nor the request says it. */
+  /** Days covered; empty strings where neither the response nor the request states them. */
   readonly period: Readonly<Record<keyof Period, string>>;
   readonly totalViews: number;
   readonly uniqueViewers: number;
-  /** Most views first, as the service orders them. */
+  /** Most viewed first, in the service's order. */
   readonly topVideos: readonly { readonly id: string; readonly title: string; readonly views: number }[];
 }
 
 const PeriodAnswer = orMissing(z.object({ from: Text, to: Text }));
 const Views = z.int().check(z.nonnegative());
 
-/** Without views there is no average: a service may send null. */
+/** An average, which a service may send as null if there are no views. */
 const Average = z.pipe(
   z.nullish(z.number().check(z.nonnegative())),
   z.transform((value: number | null | undefined) => value ?? 0),
@@ -81,7 +81,9 @@ const readRecords = counted(EngagementAnswer);
 const readTopVideos = many(TopVideo);
 const readTotals = one(OverviewAnswer);
 
-/** The figures of one video, also from a list of records. What the answer lacks comes from the request. */
+/**
+ * Reads the figures for one video, even from a list of records. The request supplies fields missing from the response.
+ */
 export function readVideoAnalytics(asked: Period & { readonly videoId: string }): Reader<VideoAnalytics> {
   return (json) => {
     const wire = Array.isArray(unwrapped(json))
@@ -91,7 +93,7 @@ export function readVideoAnalytics(asked: Period & { readonly videoId: string })
   };
 }
 
-/** The figures of several videos; a service that answers with one record answers with a list of one. */
+/** Reads the figures for several videos. A single record counts as a list of one. */
 export function readAnalyticsPage(asked: Period): Reader<AnalyticsPage> {
   return (json) => {
     const read = Array.isArray(unwrapped(json)) ? readRecords(json) : asList(readRecord(json));
@@ -101,7 +103,7 @@ export function readAnalyticsPage(asked: Period): Reader<AnalyticsPage> {
   };
 }
 
-/** The figures of an account or a channel; a period that the answer lacks comes from the request. */
+/** Reads the totals for an account or a channel. The request supplies a period missing from the response. */
 export function readOverview(asked: Period): Reader<AnalyticsOverview> {
   return (json) => {
     const wire = readTotals(json);
@@ -121,7 +123,7 @@ export function readOverview(asked: Period): Reader<AnalyticsOverview> {
 
 type WireRecord = z.output<typeof EngagementAnswer>;
 
-/** A record that names no video is about the one that was asked for. */
+/** Finds the requested video's record. One without a video id is assumed to be for that video. */
 function ofVideo(records: readonly WireRecord[], videoId: string): WireRecord | undefined {
   return records.find(({ video_id: id }) => (id ?? videoId) === videoId);
 }

@@ -4,7 +4,7 @@ import { Count, Id, Settings, Text } from './fields.ts';
 import { many, one, present } from './reader.ts';
 import type { Reader } from './reader.ts';
 
-/** A channel; only the id is certain in the answer to a change, which the specification does not show. */
+/** A channel. Only the id is guaranteed after an update, whose response the specification does not show. */
 export interface Channel {
   readonly id: string;
   readonly name?: string;
@@ -17,7 +17,8 @@ export interface Channel {
 }
 
 /**
- * A channel in the list (api-spec section 4.2). A text that the service leaves out against its specification is empty.
+ * A channel in the list (api-spec section 4.2). Strings that the service omits, contrary to the specification, are
+ * empty.
  */
 export interface ChannelListItem extends Channel {
   readonly name: string;

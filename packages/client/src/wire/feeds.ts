@@ -7,21 +7,21 @@ import type { OpenWord } from './known-word.ts';
 import { many, one, present } from './reader.ts';
 import type { Reader } from './reader.ts';
 
-/** A feed (api-spec section 2.3). A text that the service leaves out against its specification is empty. */
+/** A feed (api-spec section 2.3). Strings that the service omits, contrary to the specification, are empty. */
 export interface Feed {
   readonly id: string;
   readonly name: string;
-  /** `mrss` is given; the words for podcast and CTV feeds are not. */
+  /** The specification names `mrss` but gives no values for podcast and CTV feeds. */
   readonly type: OpenWord<'mrss'>;
   readonly channelId: string;
   readonly url: string;
-  /** ISO 8601, as sent; missing before the first publish. */
+  /** ISO 8601, as sent; missing until the feed is first published. */
   readonly lastPublishedAt?: string;
 }
 
 /**
- * The result of a publish (api-spec section 2.4). A service that only accepts the request may leave out when and how
- * many.
+ * The result of publishing a feed (api-spec section 2.4). A service that only accepts the request may omit the time and
+ * the number of videos.
  */
 export interface Published {
   readonly feedId: string;
@@ -49,7 +49,7 @@ const PublishedAnswer = z.object({
 
 export const readFeeds: Reader<readonly Feed[]> = many(z.pipe(FeedAnswer, z.transform(feedOf)));
 
-/** @param askedId replaces an id that the answer lacks */
+/** @param askedId used if the response has no id */
 export function readPublished(askedId: string): Reader<Published> {
   return one(
     z.pipe(

@@ -4,16 +4,18 @@ import { wholeWords } from '../transport/answer-body.ts';
 import { orMissing } from './or-missing.ts';
 import { textWithin } from './text-within.ts';
 
-// Fields as the service sends them, read as tolerantly as api-spec.md leaves them open: an optional field of a wrong
-// type counts as missing. Every length has a limit.
+// Response fields, read as tolerantly as api-spec.md permits: an optional field of the wrong type counts as missing.
+// Every string has a maximum length.
 
 const mostTags = 1000;
-/** Characters of an address. Signed ones have 1 to 2 KiB; servers refuse more than 8 KiB. */
+/** Maximum length of an address, in characters. Signed ones have 1 to 2 KiB; servers refuse more than 8 KiB. */
 export const longestAddress = 8192;
-/** Characters of any other text. */
+/** Maximum length of any other string, in characters. */
 const longestText = 65_536;
 
-/** Without control characters and lone surrogates: neither an address nor a ledger returns those as they were. */
+/**
+ * An id. Control characters and lone surrogates are excluded because they do not survive a URL or the ledger unchanged.
+ */
 export const Id = z
   .union([z.string(), z.pipe(z.int(), z.transform(String))])
   .check(z.refine((id) => id !== '' && id !== '.' && id !== '..' && id.length <= 500 && !/[\p{Cc}\p{Cs}]/u.test(id)));
@@ -27,7 +29,7 @@ export const Tags = orMissing(
   ),
 );
 
-/** An object whose inside the specification does not show. */
+/** An object whose content the specification does not define. */
 export const Settings = orMissing(
   z.custom<Readonly<Record<string, unknown>>>(
     (settings) => typeof settings === 'object' && settings !== null && !Array.isArray(settings),
@@ -36,7 +38,7 @@ export const Settings = orMissing(
 
 const Sentence = textWithin(1, Infinity);
 
-/** Why something failed: a text, or an object with a `message`. */
+/** The reason for a failure: a string, or an object with a `message`. */
 export const Reason = orMissing(
   z.pipe(
     z.union([

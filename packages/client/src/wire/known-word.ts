@@ -2,16 +2,15 @@ import * as z from 'zod/mini';
 
 import { textWithin } from './text-within.ts';
 
-/** A known word, or one that the service adds later. Written so that editors offer the known ones. */
+/** A known word, or one that the service adds later. The type lets editors suggest the known ones. */
 export type OpenWord<Word extends string> = Word | (string & {});
 
-/** Characters. */
+/** Maximum length of a word, in characters. */
 const longestWord = 100;
 
 /**
- * A word of the service. White space around it does not count, and a word that is known is known in any letters:
- * `Ready` taken for another word than `ready` would be waited for without end. A word that is not known is kept as it
- * was sent.
+ * Reads an enumerated word. Surrounding white space is ignored, and known words match in any letter case: `Ready` not
+ * recognised as `ready` would be waited for forever. Unknown words keep their spelling.
  */
 export function oneOf<Word extends string>(...known: readonly Word[]): z.ZodMiniType<OpenWord<Word>> {
   const spelling = new Map(known.map((word) => [word.toLowerCase(), word]));

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { Count } from './fields.ts';
 import { orMissing } from './or-missing.ts';
 
-/** The position of a page in its list (api-spec section 2.6); fields that the answer lacks are missing. */
+/** The position of a page in its list (api-spec section 2.6). Fields missing from the response are omitted. */
 export interface ListMeta {
   readonly page?: number | undefined;
   readonly perPage?: number | undefined;

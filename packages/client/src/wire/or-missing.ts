@@ -1,7 +1,7 @@
 import { catch as otherwise, optional } from 'zod/mini';
 import type { ZodMiniType } from 'zod/mini';
 
-/** Undefined where the field is absent, null or of another kind. */
+/** Makes a field optional: absent, null or of the wrong type, it reads as undefined. */
 export function orMissing<T>(schema: ZodMiniType<T>): ZodMiniType<T | undefined> {
   return otherwise(optional(schema), undefined);
 }

@@ -1,15 +1,16 @@
 import type * as z from 'zod/mini';
 
-/** Reads a value from parsed JSON; undefined if it has another shape. */
+/** Reads a value from parsed JSON; returns undefined if the shape does not match. */
 export type Reader<T> = (json: unknown) => T | undefined;
 
 /**
- * Entries of a list. The specification allows 100 a page, but shows no pages for channels, feeds and analytics: there
- * one answer has all. Ten thousand that are all wrong take a second without a JIT compiler (`--jitless`), measured.
+ * Maximum number of list entries to read. The specification allows 100 per page, but describes no pages for channels,
+ * feeds and analytics, so one response holds them all. Ten thousand invalid entries take a second without a JIT
+ * compiler (`--jitless`), measured.
  */
 const mostEntries = 10_000;
 
-/** Reads one object, bare or in `data`. */
+/** Reads one object, either bare or wrapped in `data`. */
 export function one<T>(schema: z.ZodMiniType<T>): Reader<T> {
   return (json) => schema.safeParse(unwrapped(json)).data;
 }
@@ -17,19 +18,20 @@ export function one<T>(schema: z.ZodMiniType<T>): Reader<T> {
 /** The entries of a list. */
 export interface Entries<T> {
   readonly entries: readonly T[];
-  /** How many more it has that cannot be read. */
+  /** Number of further entries that cannot be read. */
   readonly unreadable: number;
 }
 
 /**
- * Reads a list, bare or in `data`, without its unreadable entries: one odd record must not hide a hundred good ones.
+ * Reads a list, bare or wrapped in `data`, and skips unreadable entries: one odd record must not hide a hundred good
+ * ones.
  */
 export function many<T>(schema: z.ZodMiniType<T>): Reader<readonly T[]> {
   const read = counted(schema);
   return (json) => read(json)?.entries;
 }
 
-/** The same, and counts those. Arrays are not left to zod, which reads each entry of a million. */
+/** Like `many`, but also counts unreadable entries. The array is cut first, since zod would read a million entries. */
 export function counted<T>(schema: z.ZodMiniType<T>): Reader<Entries<T>> {
   return (json) => {
     const list = unwrapped(json);
@@ -42,7 +44,7 @@ export function counted<T>(schema: z.ZodMiniType<T>): Reader<Entries<T>> {
   };
 }
 
-/** The content of an answer: its `data`, if that is an object or a list, otherwise the answer itself. */
+/** Returns the body's `data` if that is an object or a list, otherwise the body itself. */
 export function unwrapped(json: unknown): unknown {
   const isWrapped =
     typeof json === 'object' && json !== null && 'data' in json && typeof json.data === 'object' && json.data !== null;
@@ -53,7 +55,7 @@ type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Without the keys whose value is undefined. */
+/** Drops keys whose value is undefined. */
 export function present<T extends object>(value: T): Present<T> {
   return Object.fromEntries(Object.entries(value).filter(([, held]) => held !== undefined)) as Present<T>;
 }

@@ -13,19 +13,19 @@ import type { Reader } from './reader.ts';
 import { readCreated, readVideo, readVideoPage } from './videos.ts';
 import type { CreatedVideo, Video, VideoPage } from './videos.ts';
 
-/** One request of the API (api-spec section 4), and how to read its answer. */
+/** One API request (api-spec section 4), and how to read its response. */
 export interface ApiRequest<T> {
-  /** In words, for messages and metrics. */
+  /** Name of the operation, for messages and metrics. */
   readonly operation: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below the base address. */
+  /** Path relative to the base address. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly json?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Repeating does no harm if the service already carried out an earlier attempt. */
+  /** Whether repeating the request is harmless even if the service already carried out an earlier attempt. */
   readonly isRepeatable: boolean;
-  /** Reads a 2xx answer. @throws {UnreadableAnswerError} */
+  /** Reads a 2xx response. @throws {UnreadableAnswerError} */
   read(answer: Answer): T;
 }
 
@@ -34,14 +34,14 @@ export interface VideoFields {
   readonly description?: string | null | undefined;
   readonly channelId?: string | undefined;
   readonly tags?: readonly string[] | undefined;
-  /** For an import: the service fetches the file from this address. */
+  /** Address from which the service fetches the file, for an import. */
   readonly sourceUrl?: string | null | undefined;
 }
 
 /**
- * @param idempotencyKey for a service that makes one record for all requests with the same `Idempotency-Key`: it may be
- *   repeated then
- * @throws {TypeError} no header can carry the key, or nothing would arrive of it
+ * @param idempotencyKey makes the request repeatable, for a service that creates one record for all requests with the
+ *   same `Idempotency-Key`
+ * @throws {TypeError} the key cannot be sent in a header, or would arrive empty
  */
 export function createVideo(fields: VideoFields, idempotencyKey?: string): ApiRequest<CreatedVideo> {
   if (idempotencyKey !== undefined) requireKey(idempotencyKey);
@@ -63,7 +63,7 @@ export function createVideo(fields: VideoFields, idempotencyKey?: string): ApiRe
   };
 }
 
-/** With a key that the service does not see, a repetition would make a second record. */
+/** Rejects a key that would not reach the service, because a retry would then create a second record. */
 function requireKey(idempotencyKey: string): void {
   validateHeaderValue('idempotency-key', idempotencyKey);
   if (idempotencyKey.trim() === '') throw new TypeError('idempotencyKey is empty');
@@ -89,14 +89,14 @@ export function listVideos(query: PageQuery): ApiRequest<VideoPage> {
   };
 }
 
-/** What `videos.update` changes; what is left out stays as it is. */
+/** Fields for `videos.update`. Omitted fields keep their values. */
 export interface VideoChanges {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly tags?: readonly string[] | undefined;
 }
 
-/** Null if the answer, which the specification does not show, is not a video. */
+/** Updates a video. Reads null if the response, which the specification does not show, is not a video. */
 export function updateVideo(id: string, changes: VideoChanges): ApiRequest<Video | null> {
   const { title, description, tags } = changes;
   return { ...patching('update video', pathOf('/videos', id), readVideo), json: { title, description, tags } };
@@ -117,15 +117,15 @@ export function listChannels(): ApiRequest<readonly ChannelListItem[]> {
   return asking('list channels', 'GET', '/channels', readChannels);
 }
 
-/** What `channels.update` changes; what is left out stays as it is. */
+/** Fields for `channels.update`. Omitted fields keep their values. */
 export interface ChannelChanges {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
-  /** The specification does not show what is in it. */
+  /** Player settings, whose content the specification does not define. */
   readonly defaultPlayerSettings?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Null if the answer, which the specification does not show, is not a channel. */
+/** Updates a channel. Reads null if the response, which the specification does not show, is not a channel. */
 export function updateChannel(id: string, changes: ChannelChanges): ApiRequest<Channel | null> {
   const { name, description, defaultPlayerSettings } = changes;
   return {
@@ -138,17 +138,17 @@ export function listFeeds(): ApiRequest<readonly Feed[]> {
   return asking('list feeds', 'GET', '/feeds', readFeeds);
 }
 
-/** Repeatable: publishing a feed twice gives the same feed as publishing it once. */
+/** Publishes a feed. Repeatable, because publishing twice has the same result as publishing once. */
 export function publishFeed(id: string): ApiRequest<Published> {
   const request = asking('publish feed', 'POST', `${pathOf('/feeds', id)}/publish`, readPublished(id));
   return {
     ...request,
-    // The body is shown in the specification, the status is not: a 204 has none.
+    // The specification shows a body but no status, so an empty 204 is accepted too.
     read: (answer) => (answer.body.trim() === '' ? { feedId: id, status: 'published' } : request.read(answer)),
   };
 }
 
-/** @throws {RejectedError} it is no id: without one the service would answer with the figures of all videos */
+/** @throws {RejectedError} the id is invalid; without one the service would return figures for all videos */
 export function videoAnalytics(videoId: string, period: Period): ApiRequest<VideoAnalytics> {
   requireId(videoId);
   const asked = { videoId, ...period };
@@ -160,13 +160,13 @@ export function videoAnalytics(videoId: string, period: Period): ApiRequest<Vide
 
 export interface AnalyticsQuery extends Period {
   readonly channelId?: string | undefined;
-  /** From 1. */
+  /** Page number, from 1. */
   readonly page: number;
 }
 
 /**
- * assumed: the channel filter is called `channel_id` as elsewhere, and later pages are asked for as those of videos
- * are. The first page is asked for without saying so: a service that does not page this list may refuse the parameter.
+ * Requests one page of analytics. assumed: the channel filter is called `channel_id`, as elsewhere, and pages work like
+ * those of videos. The first page omits the page parameter, since a service that does not page this list may refuse it.
  */
 export function analyticsPage({ channelId, from, to, page }: AnalyticsQuery): ApiRequest<AnalyticsPage> {
   return {
@@ -199,8 +199,8 @@ function patching<T>(operation: string, path: string, read: Reader<T>): ApiReque
 }
 
 /**
- * An id as one segment of a path. `.` and `..` would be resolved away even when encoded, and reach another endpoint;
- * half a surrogate pair cannot be encoded.
+ * Builds a path with an id as one segment. `.` and `..` would be resolved even when encoded and reach another endpoint;
+ * a lone surrogate cannot be encoded.
  */
 function pathOf(collection: string, id: string): string {
   requireId(id);

@@ -1,4 +1,4 @@
-/** Fields of a create answer in which services name the headers that their upload address needs. */
+/** Fields of a create response in which services list the headers that their upload address requires. */
 const fields = ['upload_headers', 'required_headers', 'headers', 'uploadHeaders', 'requiredHeaders'] as const;
 
 const mostHeaders = 32;
@@ -6,12 +6,12 @@ const longestName = 100;
 const longestValue = 8192;
 
 /**
- * The headers that a create answer asks for: an object by name, or a list of `{name, value}`. Left out are those that
- * belong to the connection (RFC 9110 section 7.6.1) or to this client, malformed ones, and all after the 32nd.
+ * Reads the upload headers from a create response: an object by name, or a list of `{name, value}`. Ignores headers
+ * that belong to the connection (RFC 9110 section 7.6.1) or to this client, malformed ones, and all after the 32nd.
  *
  * assumed: api-spec section 4.5 does not show the headers of the PUT.
  *
- * @returns names in lower case
+ * @returns headers with lower-case names
  */
 export function uploadHeadersOf(answer: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const found = fields.flatMap((field) => pairsOf(answer[field]).slice(0, 2 * mostHeaders));
@@ -28,11 +28,13 @@ export function maySend(name: string): boolean {
   return name.length <= longestName && /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !reserved.test(name);
 }
 
-/** The connection and the client set these; a cookie would be somebody's session; `__proto__` is no header. */
+/**
+ * Headers that the connection and the client set. A cookie would be someone's session, and `__proto__` is not a header.
+ */
 const reserved =
   /^(?:host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|cookie|proxy-.*|__proto__)$/;
 
-/** Visible ASCII, as signed headers have it: nothing that ends the header or the line. */
+/** Accepts visible ASCII, as in signed headers, and nothing that could end the header or the line. */
 function isValue(value: unknown): value is string {
   return typeof value === 'string' && value.length <= longestValue && /^[\x20-\x7e]*$/.test(value);
 }

@@ -10,25 +10,25 @@ import type { Reader } from './reader.ts';
 import { textWithin } from './text-within.ts';
 import { uploadHeadersOf } from './upload-headers.ts';
 
-/** The words of api-spec section 3, or one that the service adds later. */
+/** A status from api-spec section 3, or one that the service adds later. */
 export type VideoStatus = OpenWord<'pending' | 'processing' | 'ready' | 'failed'>;
 
-/** A record that was just made. */
+/** A newly created record. */
 export interface CreatedVideo {
   readonly id: string;
-  /** The address for `send`; null for an import. It is signed, and everyone who has it may upload: do not print it. */
+  /** The address for `send`; null for an import. Do not print it: it is signed, and anyone who has it may upload. */
   readonly uploadUrl: string | null;
   /**
-   * Headers that the upload address needs, names in lower case; missing if it needs none. `send` sends them to no other
-   * origin. They may be signed, or a token: do not print their values.
+   * Headers that the upload address requires, with lower-case names; missing if there are none. `send` sends them to no
+   * other origin. Do not print the values, which may be signatures or tokens.
    */
   readonly uploadHeaders?: Readonly<Record<string, string>>;
   readonly status: VideoStatus;
 }
 
 /**
- * A video. The specification does not show which fields a single one has, so only id and status are certain; times are
- * ISO 8601, as sent.
+ * A video. The specification does not list the fields of a single video, so only id and status are guaranteed. Times
+ * are ISO 8601, as sent.
  */
 export interface Video {
   readonly id: string;
@@ -37,22 +37,21 @@ export interface Video {
   readonly description?: string;
   readonly channelId?: string;
   readonly tags?: readonly string[];
-  /** Seconds; missing until the service knows it. */
+  /** Duration in seconds; missing until the service knows it. */
   readonly duration?: number;
   readonly createdAt?: string;
-  /** Missing until there is one. */
+  /** Thumbnail address; missing until there is one. */
   readonly thumbnailUrl?: string;
   readonly embedUrl?: string;
-  /** The address of an import. */
+  /** Address from which an import is fetched. */
   readonly sourceUrl?: string;
-  /** Why it failed, if the service says. */
+  /** Reason for a failure, if the service gives one. */
   readonly message?: string;
 }
 
 /**
- * A video in a list, with what lists carry (api-spec section 2.1). Description, channel and tags are not among it: they
- * are missing here, which does not mean that the video has none; `get` tells. A text that the service leaves out
- * against its specification is empty.
+ * A video as lists return it (api-spec section 2.1). Lists do not include the description, channel and tags: the video
+ * may still have them, so use `get`. Strings that the service omits, contrary to the specification, are empty.
  */
 export interface VideoListItem extends Video {
   readonly title: string;
@@ -65,9 +64,9 @@ export interface VideoPage {
   readonly videos: readonly VideoListItem[];
   readonly page: number;
   readonly perPage: number;
-  /** Null if the service does not say. */
+  /** Number of videos on all pages; null if the service does not state it. */
   readonly total: number | null;
-  /** How many more entries the page has, which are not videos as the specification shows them. */
+  /** Number of further entries on the page that do not match the specification. */
   readonly unreadable: number;
 }
 
@@ -83,7 +82,7 @@ const VideoAnswer = z.object({
   thumbnail_url: Address,
   embed_url: Address,
   source_url: Address,
-  // Fields in which a failed video may say why; the specification does not show one.
+  // Fields that may hold the reason for a failure; the specification does not define one.
   error: Reason,
   failure_reason: Reason,
   status_message: Reason,
@@ -99,7 +98,7 @@ export const readVideo: Reader<Video> = one(z.pipe(VideoAnswer, z.transform(vide
 
 export const readCreated: Reader<CreatedVideo> = one(z.pipe(CreatedAnswer, z.transform(createdOf)));
 
-/** A page of videos; what `meta` of the answer lacks comes from the request. */
+/** Reads a page of videos. The request supplies `meta` fields missing from the response. */
 export function readVideoPage(asked: { readonly page: number; readonly perPage: number }): Reader<VideoPage> {
   const readVideos = counted(z.pipe(VideoAnswer, z.transform(listItemOf)));
   return (json) => {
@@ -135,7 +134,7 @@ function createdOf(wire: z.output<typeof CreatedAnswer>): CreatedVideo {
   const uploadHeaders = uploadHeadersOf(wire);
   return {
     id: wire.id,
-    // Cut just above the limit: the record is known by its id, and `send` refuses the address.
+    // Cut just above the limit, so that the record's id is still read and `send` refuses the address.
     uploadUrl: wire.upload_url?.slice(0, longestAddress + 1) ?? null,
     ...(Object.keys(uploadHeaders).length > 0 && { uploadHeaders }),
     status: wire.status ?? 'pending',
