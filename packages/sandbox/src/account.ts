@@ -4,21 +4,21 @@ import { seededToken } from './seeded-random.ts';
 import type { ChannelStore } from './store/channels.ts';
 import type { FeedStore } from './store/feeds.ts';
 
-/** The first key of a new account. The same seed gives the same key; all other keys are random. */
+/** Returns the first key of a new account. It depends only on the seed; all other keys are random. */
 export function firstKey({ apiKey, seed }: Pick<SandboxSettings, 'apiKey' | 'seed'>): string {
   return apiKey ?? `sk_sandbox_${seededToken(seed, ['api key'], 32)}`;
 }
 
 /**
- * Creates what a new account has: its first key and, by default, the demo's channels and feeds. Existing records stay
- * as they are.
+ * Gives a new account its first key and, by default, the demo's channels and feeds. Existing records are left
+ * unchanged.
  */
 export function openAccount(records: Records, settings: SandboxSettings, nowMs: number): void {
   records.keys.add({ value: firstKey(settings), name: 'sandbox', isReadOnly: false }, nowMs);
   if (settings.seedData === 'demo') addDemoData(records.channels, records.feeds, nowMs);
 }
 
-/** The channels and feeds of a new account, because the API cannot create any (api-spec section 4). Idempotent. */
+/** Adds the channels and feeds of a new account, because the API cannot create any (api-spec section 4). Idempotent. */
 export function addDemoData(channels: ChannelStore, feeds: FeedStore, nowMs: number): void {
   if (channels.list().length > 0) return;
   channels.add({ id: 'ch_main', name: 'Main', slug: 'main', createdAtMs: nowMs });

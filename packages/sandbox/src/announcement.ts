@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 /**
- * Where a running sandbox can be reached from its own machine: `sandbox.json` in its data folder, readable by its owner
- * only.
+ * Where a running sandbox can be reached from its own machine. Stored as `sandbox.json` in the data folder, readable
+ * only by its owner.
  */
 export type Announcement = z.output<typeof announcement>;
 
@@ -19,7 +19,7 @@ const announcement = z.object({
   ca_path: z.string().optional(),
 });
 
-/** Atomically: a concurrent reader sees the previous one. */
+/** Writes the announcement atomically: a concurrent reader sees the previous one. */
 export async function announce(dataDir: string, facts: Announcement): Promise<void> {
   const path = pathIn(dataDir);
   await rm(`${path}.new`, { force: true }); // the mode below is for a new file only
@@ -31,7 +31,7 @@ export async function withdrawAnnouncement(dataDir: string): Promise<void> {
   await rm(pathIn(dataDir), { force: true });
 }
 
-/** @returns undefined if it is missing or unreadable. A killed sandbox leaves its announcement behind. */
+/** @returns undefined if the announcement is missing or unreadable. A killed sandbox leaves a stale one behind. */
 export async function readAnnouncement(dataDir: string): Promise<Announcement | undefined> {
   try {
     return announcement.safeParse(JSON.parse(await readFile(pathIn(dataDir), 'utf8'))).data;

@@ -1,4 +1,4 @@
-/** Work that runs in the background. Closing waits for all of it. */
+/** Runs work in the background. Closing waits for all of it. */
 export class BackgroundWork {
   readonly #work = new Set<Promise<unknown>>();
   readonly #onDefect: (error: unknown) => void;

@@ -1,6 +1,6 @@
 /**
- * The one clock of the service: rate limit, processing, expiry and every time in an answer follow it. It can be stopped
- * and moved forward, never back, so that no record is in the future.
+ * The service's only clock, used for the rate limit, processing, expiry and every time in a response. It can be stopped
+ * and moved forward, but never back, so that no record is in the future.
  */
 export class Clock {
   readonly #systemMs: () => number;
@@ -11,9 +11,9 @@ export class Clock {
   readonly #startMs: number | undefined;
 
   /**
-   * @param systemMs ms since 1970 @param latestMs of what has happened so far: if the clock would be before it, it is
-   *   ahead
-   * @param startMs where it begins to run, at the start and after a reset; default: with the system's clock
+   * @param systemMs returns ms since 1970
+   * @param latestMs time of the latest record; the clock starts no earlier
+   * @param startMs initial time, also after a reset; default: the system clock
    */
   constructor(systemMs: () => number, latestMs = 0, startMs?: number) {
     this.#systemMs = systemMs;
@@ -22,7 +22,7 @@ export class Clock {
     this.#aheadMs = Math.max(nowMs, latestMs) - systemMs();
   }
 
-  /** ms since 1970. A function, so that it can be passed alone. */
+  /** Returns ms since 1970. An arrow function, so that it can be passed unbound. */
   readonly nowMs = (): number => this.#frozenAtMs ?? this.#systemMs() + this.#aheadMs;
 
   get isFrozen(): boolean {
@@ -34,21 +34,21 @@ export class Clock {
     this.#changed();
   }
 
-  /** Continues from the current time, at the pace of the system's clock. */
+  /** Continues from the current time, at the pace of the system clock. */
   resume(): void {
     this.#aheadMs = this.nowMs() - this.#systemMs();
     this.#frozenAtMs = null;
     this.#changed();
   }
 
-  /** Returns to its start, or to the system's clock, for a reset that deletes all records. */
+  /** Returns to the initial time, or to the system clock, for a reset that deletes all records. */
   reset(): void {
     this.#aheadMs = this.#startMs === undefined ? 0 : this.#startMs - this.#systemMs();
     this.#frozenAtMs = null;
     this.#changed();
   }
 
-  /** @param ms 0 or more @throws RangeError for a time after the year 9999 */
+  /** @param ms 0 or more @throws RangeError the new time is after the year 9999 */
   advance(ms: number): void {
     if (ms > 0) requireFourDigits(this.nowMs() + ms);
     if (this.#frozenAtMs === null) this.#aheadMs += ms;
@@ -57,9 +57,9 @@ export class Clock {
   }
 
   /**
-   * Stops at this time. @param atMs ms since 1970
-   * @throws RangeError for a time before its own, because records would be in the future, and for one after the year
-   *   9999
+   * Stops the clock at a time. @param atMs ms since 1970
+   * @throws RangeError the time is after the year 9999, or before the current one, which would put records in the
+   *   future
    */
   moveTo(atMs: number): void {
     const nowMs = this.nowMs();
@@ -72,13 +72,13 @@ export class Clock {
     this.#changed();
   }
 
-  /** Delay of a timer for this time, at least 1 ms; null while the clock is frozen before it. */
+  /** Returns the timer delay until this time, at least 1 ms; null while the clock is frozen before it. */
   delayUntil(atMs: number): number | null {
     const delayMs = atMs - this.nowMs();
     return delayMs > 0 && this.isFrozen ? null : Math.max(delayMs, 1);
   }
 
-  /** Calls back after each of the changes above. @returns a function that ends it */
+  /** Calls the listener after each change to the clock. @returns a function that unsubscribes it */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -89,7 +89,10 @@ export class Clock {
   }
 }
 
-/** Later times have years of five digits in ISO 8601, which no client expects, and after 275760 there are none. */
+/**
+ * The latest time allowed. Later years have five digits in ISO 8601, which no client expects, and `Date` ends in
+ * 275760.
+ */
 const LAST_MS = Date.UTC(9999, 11, 31);
 
 function requireFourDigits(atMs: number): void {

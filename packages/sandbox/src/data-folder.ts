@@ -3,19 +3,19 @@ import { dirname, join } from 'node:path';
 import { DataFolderError } from './store/database.ts';
 import { requireNothingOfOthers } from './store/others-files.ts';
 
-/** Where the records are in a data folder. */
+/** Returns the path of the records in a data folder. */
 export function recordsIn(folder: string): string {
   return join(folder, 'sandbox.db');
 }
 
 /**
- * Creates the folder if it does not exist. Refuses a folder with files of other programs: the sandbox deletes files
- * that its records do not know, and it would do so in folders with common names (`incoming`, `media`).
+ * Creates the folder if it does not exist. Refuses a folder with other programs' files: the sandbox deletes files
+ * missing from its records, in folders with common names (`incoming`, `media`).
  * @throws DataFolderError
  */
 export function makeDataFolder(folder: string): void {
   try {
-    // Without `recursive`, which hangs where nothing can be created, as below /proc (Node 26.10).
+    // Not `recursive`, which hangs where nothing can be created, such as below /proc (Node 26.10).
     if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
     if (isEmpty(recordsIn(folder))) requireNothingOfOthers(folder);
   } catch (error) {
@@ -25,7 +25,7 @@ export function makeDataFolder(folder: string): void {
   }
 }
 
-/** Also a file without a byte: it knows none of the files either. */
+/** Whether the records are missing or a zero-byte file, in which case they list none of the folder's files. */
 function isEmpty(records: string): boolean {
   return (statSync(records, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }

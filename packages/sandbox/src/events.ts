@@ -16,15 +16,15 @@ export type EventType =
   | 'admin.changed'
   | 'reset';
 
-/** Something that happened in the service; `id` names the video, channel, feed or key, '' where there is none. */
+/** Something that happened in the service. `id` names the video, channel, feed or key; '' if there is none. */
 export interface SandboxEvent {
   readonly type: EventType;
   readonly id: string;
 }
 
 /**
- * Publishes events after the records have changed. An event whose listeners must store something is emitted within the
- * same transaction. A listener throws only when it has no room to store that.
+ * Publishes events after the records have changed. If listeners must store something, the event is emitted within the
+ * same transaction. A listener throws only if there is no room to store it.
  */
 export class Events {
   readonly #listeners = new Set<(event: SandboxEvent) => void>();
@@ -33,7 +33,7 @@ export class Events {
     for (const listener of this.#listeners) listener({ type, id });
   }
 
-  /** @returns a function that ends it */
+  /** @returns a function that unsubscribes the listener */
   listen(listener: (event: SandboxEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -2,7 +2,7 @@ import { KeyObject, randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Extension } from '@peculiar/x509';
 
-/** PEM texts: the certificate of an authority, and a key with its certificate from that authority. */
+/** PEM texts: a CA certificate, and a server key with the certificate that this CA issued. */
 export interface Issued {
   readonly ca: string;
   readonly cert: string;
@@ -10,9 +10,9 @@ export interface Issued {
 }
 
 /**
- * Makes an authority and one server certificate from it, both with P-256 keys. OpenSSL's strict mode and Chromium
- * refuse a certificate that is its own authority. The authority's private key is dropped at once, so trusting the
- * authority means trusting this one certificate and nothing later.
+ * Creates a CA and one server certificate from it, both with P-256 keys. A self-signed server certificate would not do:
+ * OpenSSL's strict mode and Chromium refuse it. The CA's private key is discarded immediately, so trusting the CA means
+ * trusting only this one certificate.
  *
  * @param names DNS names and IP addresses that the certificate is valid for
  * @param nowMs ms since 1970; the certificate is valid for a year from then
@@ -45,7 +45,7 @@ export async function issueCertificate(names: readonly string[], nowMs: number):
   return { ca, cert, key };
 }
 
-/** Here and not as imports above: loading takes some 70 ms, and only `--tls` needs it. */
+/** Loaded lazily: it takes some 70 ms, and only `--tls` needs it. */
 async function loadX509() {
   await import('reflect-metadata/lite'); // which @peculiar/x509 expects to be there
   return import('@peculiar/x509');
@@ -88,9 +88,9 @@ async function signed({ x509, nowMs, issuer }: Common, subject: Subject): Promis
   return `${certificate.toString('pem')}\n`;
 }
 
-/** Below the 398 days that browsers accept from any authority. */
+/** Validity, below the 398 days that browsers accept from any CA. */
 const VALID_MS = 365 * 86_400_000;
-/** For clients whose clock is behind. */
+/** Backdating, for clients with a slow clock. */
 const BACKDATED_MS = 3_600_000;
 
 function generalName(name: string): { type: 'dns' | 'ip'; value: string } {

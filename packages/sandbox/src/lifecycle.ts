@@ -11,31 +11,31 @@ export interface LifecycleParts {
   readonly clock: Clock;
   readonly events: Events;
   readonly seed: number;
-  /** The range of the processing time, drawn from the seed per video. */
+  /** Range of the processing time, drawn per video from the seed. */
   readonly processingMs: { readonly min: number; readonly max: number };
-  /** The outcome that a fault imposes on the video, if any. */
+  /** Returns the outcome that a fault imposes on the video, if any. */
   readonly fateOf: (videoId: string) => Fate | undefined;
 }
 
-/** The outcome that a fault imposes on processing: never ending, or this failure. */
+/** The outcome that a fault imposes on processing: never finishing, or this failure. */
 export type Fate = 'stuck' | Failure;
 
 /**
- * Moves videos from pending through processing to ready or failed. The state lives in the records as due
- * times, so a restart changes nothing. Readers call `advance` first; a timer calls it as well.
+ * Moves videos from pending through processing to ready or failed. Due times are stored in the records, so a restart
+ * changes nothing. Readers call `advance` first; a timer calls it too.
  */
 export class Lifecycle {
   readonly #parts: LifecycleParts;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Sets no timer until `advance`. @param parts `processingMs`: 0 and up */
+  /** Sets no timer until `advance` is called. @param parts `processingMs`: 0 or more */
   constructor(parts: LifecycleParts) {
     this.#parts = parts;
   }
 
   /**
-   * Finishes every video that is due, and sets the timer for the next. On a full disk they stay in processing until
-   * there is room.
+   * Finishes every video that is due, and sets the timer for the next. If the disk is full, due videos stay in
+   * processing until there is room.
    */
   advance(): void {
     const { processing, clock } = this.#parts;
@@ -66,7 +66,7 @@ export class Lifecycle {
     }
   }
 
-  /** Starts processing the stored file. @returns false unless its video is pending */
+  /** Starts processing the stored file. @returns false if its video is not pending */
   start(file: StoredFile, probe: Probe): boolean {
     const { processing, clock, fateOf } = this.#parts;
     const fate = fateOf(file.videoId);
@@ -86,7 +86,7 @@ export class Lifecycle {
     });
   }
 
-  /** Ends the processing of the video now. */
+  /** Finishes processing the video immediately. */
   finish(videoId: string): void {
     const { processing, clock } = this.#parts;
     processing.hurry(videoId, clock.nowMs());
@@ -104,7 +104,10 @@ export class Lifecycle {
   }
 }
 
-/** A timer longer than 2^31 ms would fire at once; a clock that jumps is noticed within this time. */
+/**
+ * Maximum timer delay. A jump of the system clock goes unnoticed no longer than this, and Node fires delays above 2^31
+ * ms immediately.
+ */
 const MAX_DELAY_MS = 60_000;
-/** Until the next attempt on a full disk. */
+/** Delay before the next attempt on a full disk. */
 const RETRY_MS = 1000;

@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Whether the host name or address (IPv6 with or without brackets) can only mean this machine. Uses no DNS. */
+/** Whether the host name or address (IPv6 with or without brackets) always refers to this machine. Uses no DNS. */
 export function isLoopbackHost(host: string): boolean {
   const name = plainHost(host);
   if (isIPv4(name)) return loopback.check(name, 'ipv4');
@@ -8,7 +8,7 @@ export function isLoopbackHost(host: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost'); // RFC 6761 section 6.3
 }
 
-/** In lower case, without brackets and without the dot at the end. */
+/** Normalises a host to lower case, without brackets or a trailing dot. */
 export function plainHost(host: string): string {
   return host
     .replace(/^\[(.*)\]$/, '$1')

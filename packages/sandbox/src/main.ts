@@ -4,9 +4,9 @@ import { CommandFailure, moment, plainTerminal, table } from './commands/plain-t
 import { exitCodes } from './commands/terminal.ts';
 import { packageVersion } from './package-files.ts';
 
-/** `dropcast-sandbox`: the sandbox without the daemon, with the options of `dropcast sandbox`. */
+/** Runs `dropcast-sandbox`: the sandbox without the daemon, with the options of `dropcast sandbox`. */
 async function main(): Promise<void> {
-  // The reader of the output may end first: `| head`.
+  // The reader of the output may exit first, as in `| head`.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
@@ -16,7 +16,7 @@ async function main(): Promise<void> {
     stderr: process.stderr,
     env: process.env,
     stopping: stopping.signal,
-    // The second signal of a kind finds no handler, and ends the process at once.
+    // A second signal of the same kind then has no handler and ends the process immediately.
     takeOverSignals: () => {
       for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.once(name, () => stopping.abort());
     },
@@ -35,7 +35,10 @@ async function main(): Promise<void> {
   }
 }
 
-/** The exit code of a failed command; the parser has already reported wrong usage. @throws any other error, a bug */
+/**
+ * Returns the exit code of a failed command; the parser has already reported usage errors. @throws any other error, a
+ * bug
+ */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage;
   if (!(error instanceof CommandFailure)) throw error;

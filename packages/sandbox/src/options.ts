@@ -8,60 +8,57 @@ import { profileSchema, switchesSchema } from './profiles/switchboard.ts';
 import type { ProfileName, Switches } from './profiles/switch-table.ts';
 
 export interface SandboxOptions {
-  /** The name or address to listen on. Default 127.0.0.1. Others than loopback need `exposed`. */
+  /** Name or address to listen on. Default 127.0.0.1. Addresses other than loopback require `exposed`. */
   readonly host?: string;
   /**
-   * Lets other machines use the sandbox. Plain http is otherwise for this machine alone (api-spec section 5, rule 5),
-   * because it shows keys to everybody on the way. Feeds, media and players need no key at all. Default false.
+   * Lets other machines use the sandbox. Plain http is otherwise limited to this machine (api-spec section 5, rule 5),
+   * because it reveals keys to everyone on the path. Feeds, media and players need no key at all. Default false.
    */
   readonly exposed?: boolean;
   /**
-   * The origin by which others know an exposed sandbox, like `https://sandbox:8787`. Default: what each request asks
-   * for.
+   * Origin under which others reach an exposed sandbox, such as `https://sandbox:8787`. Default: each request's own
+   * host.
    */
   readonly externalUrl?: string;
-  /** Origins of web pages that may use the API with a key, like `http://localhost:5173`, or `*`. Default none. */
+  /** Origins of web pages that may use the API with a key, such as `http://localhost:5173`, or `*`. Default none. */
   readonly corsOrigins?: readonly string[];
-  /** 0 (default) = any free port. */
+  /** Port to listen on; 0 (default) selects a free one. */
   readonly port?: number;
-  /** Default: records in memory, and files in a fresh temporary folder that is removed on close. */
+  /** Data folder. Default: records in memory, and files in a temporary folder that is removed on close. */
   readonly dataDir?: string;
-  /** HTTPS with its own certificate, kept in the data folder. Default false. */
+  /** Serves HTTPS with the sandbox's own certificate, kept in the data folder. Default false. */
   readonly tls?: boolean;
-  /** The same seed gives the same ids, key and processing times. Default 1. */
+  /** Seed that determines ids, the first key and processing times. Default 1. */
   readonly seed?: number;
-  /** Per key, in any rolling hour. Default 1,000 (api-spec section 8). */
+  /** Rate limit per key in any rolling hour. Default 1,000 (api-spec section 8). */
   readonly requestsPerHour?: number;
-  /** How long a video stays in processing, drawn from the seed. Default 500 to 2,000 ms. */
+  /** Processing time of a video, drawn from the seed. Default 500 to 2,000 ms. */
   readonly processingMs?: { readonly min: number; readonly max: number };
-  /** Whether uploads go to the same port or to a second one, which is another origin. Default same. */
+  /** Whether uploads use the same port or a second one, which is a different origin. Default same. */
   readonly uploadOrigin?: 'same' | 'separate';
-  /** Lifetime of an upload address. Default 1 h. */
+  /** Lifetime of an upload address, in milliseconds. Default 1 h. */
   readonly uploadUrlTtlMs?: number;
   readonly seedData?: 'demo' | 'none';
-  /** Default: drawn from the seed. */
+  /** The account's first key. Default: derived from the seed. */
   readonly apiKey?: string;
-  /** Token of the admin side. Default: random. */
+  /** Token for the admin API. Default: random. */
   readonly adminToken?: string;
-  /** Hosts that `source_url` may name. Default: only this machine. */
+  /** Hosts that `source_url` may name. Default: this machine only. */
   readonly importFrom?: 'loopback' | 'anywhere';
-  /** Folder of media files for made and seeded videos. Default: a short clip of the package. */
+  /** Folder of media files for created and seeded videos. Default: a short clip from the package. */
   readonly samplesDir?: string;
   /**
-   * The time at which the service's clock begins to run, ISO 8601: with it, the same seed and the same calls give the
-   * same times. Default: now.
+   * Initial time of the service's clock, ISO 8601. With a fixed time, the same seed and calls produce the same times.
+   * Default: now.
    */
   readonly now?: string;
-  /** The clock of the whole service, ms since 1970. Default Date.now. */
+  /** System clock for the whole service, ms since 1970. Default Date.now. */
   readonly nowMs?: () => number;
-  /** ffmpeg, for thumbnails. null: none. Default: the one on the PATH, if any. */
+  /** Path of ffmpeg, for thumbnails; null for none. Default: the one on the PATH, if any. */
   readonly ffmpegPath?: string | null;
-  /**
-   * How the points are settled that the specification leaves open: a named set. Default `default`. See
-   * docs/sandbox-profiles.md.
-   */
+  /** Named set of choices for what the specification leaves open. Default `default`. See docs/sandbox-profiles.md. */
   readonly profile?: ProfileName;
-  /** Single switches, in addition to the profile. */
+  /** Individual switches that override the profile. */
   readonly switches?: Partial<Switches>;
   /** Receives a copy of every API exchange, for checks. Its errors are reported as defects. */
   readonly onExchange?: ExchangeListener;
@@ -69,7 +66,7 @@ export interface SandboxOptions {
 
 export type SandboxSettings = Readonly<z.output<typeof optionsSchema>>;
 
-/** Options of `startSandbox` that are wrong. */
+/** Thrown when options of `startSandbox` are invalid. */
 export class OptionsError extends TypeError {
   override readonly name = 'OptionsError';
   readonly problems: readonly OptionProblem[];
@@ -81,9 +78,9 @@ export class OptionsError extends TypeError {
 }
 
 export interface OptionProblem {
-  /** The name of the option, and the place in its value. Empty for all options. */
+  /** Name of the option and path within its value. Empty if it concerns all options. */
   readonly path: readonly PropertyKey[];
-  /** Begins in the middle of a sentence. */
+  /** What is wrong, phrased to follow the option's name. */
   readonly what: string;
 }
 
@@ -100,7 +97,7 @@ const bearerToken = z
   .string()
   .regex(/^[\w.~+/=-]{1,256}$/, 'must be 1 to 256 characters that a Bearer token may have (RFC 6750)');
 
-/** @param form an example, for the message @param wildcard a text that allows every origin */
+/** @param form an example, for the message @param wildcard a value that allows every origin */
 function origin(form: string, wildcard?: string) {
   return z
     .string()
@@ -114,7 +111,7 @@ function isOrigin(text: string): boolean {
 }
 
 function isHost(text: string): boolean {
-  // URL omits the default port of http.
+  // Rejects ports here, because URL drops the default port of http.
   if (text.includes(':') && !isIPv6(plainHost(text))) return false;
   const url = URL.parse(`http://${isIPv6(text) ? `[${text}]` : text}`);
   return url !== null && url.href === `http://${url.hostname}/`;

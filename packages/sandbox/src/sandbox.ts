@@ -49,58 +49,58 @@ import { VideoAdmission } from './video-admission.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
 import type { Services } from './services.ts';
 
-/** A running video service on this machine, as api-spec describes it. */
+/** A running video service on this machine, as described in api-spec. */
 export interface Sandbox extends AsyncDisposable {
   /** `http://127.0.0.1:PORT/v1` */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly port: number;
-  /** The origin of the upload addresses. */
+  /** Origin of the upload addresses. */
   readonly uploadOrigin: string;
-  /** The admin side, `http://127.0.0.1:PORT/_sandbox`, and its token. */
+  /** Address of the admin API, `http://127.0.0.1:PORT/_sandbox`, and its token. */
   readonly adminUrl: string;
   readonly adminToken: string;
-  /** The web page. Opening this address signs the browser in. */
+  /** Address of the web page. Opening it signs the browser in. */
   readonly pageUrl: string;
-  /** With `tls`: the certificate that clients must trust. */
+  /** Path of the CA certificate that clients must trust; undefined without `tls`. */
   readonly caPath: string | undefined;
-  /** The options for a client of the API: `createVideoClient(sandbox.client)`. */
+  /** Options for an API client: `createVideoClient(sandbox.client)`. */
   readonly client: { readonly baseUrl: string; readonly apiKey: string };
-  /** The requests so far, oldest first, without headers, bodies and secrets. */
+  /** Returns the requests so far, oldest first, without headers, bodies or secrets. */
   requests(): JournalEntry[];
   /**
-   * Restores the state right after the start, for the next test. Ids begin again; addresses and keys stay. @throws
-   * Error once it is closed
+   * Restores the state right after the start, for the next test. Ids start over; addresses and keys stay the same.
+   * @throws Error the sandbox is closed
    */
   reset(): Promise<void>;
   /**
-   * Moves the service's clock forward. @param ms a whole number, 0 or more @throws RangeError for any other, and beyond
-   * the year 9999
+   * Moves the service's clock forward. @param ms a whole number, 0 or more @throws RangeError for any other value, and
+   * beyond the year 9999
    */
   advance(ms: number): void;
   /**
-   * Stops the service's clock at a time. @param time not before its own @throws RangeError for an earlier one, for
-   * none, and beyond the year 9999
+   * Stops the service's clock at a time. @param time not before the clock's current time @throws RangeError for an
+   * earlier or invalid time, and beyond the year 9999
    */
   setClock(time: Date | string): void;
-  /** Makes channels, feeds, ready videos and plays. */
+  /** Creates channels, feeds, ready videos and plays. */
   readonly make: Make;
-  /** States by name. */
+  /** Saves and restores named states. */
   readonly snapshots: Pick<NamedSnapshots, 'save' | 'restore' | 'list' | 'remove'>;
   /**
-   * Checks the requests so far (docs/sandbox.md, 'Verify'). @throws ExpectationError with a report if they are not as
-   * expected, TypeError for a mistake in what is expected
+   * Checks the requests so far (docs/sandbox.md, 'Verify'). @throws ExpectationError with a report if they differ from
+   * what is expected, TypeError if the expectation itself is invalid
    */
   verify(expected: Verification): void;
-  /** The stored files, in the order of the videos' creation. */
+  /** Returns the stored files, in the order in which their videos were created. */
   files(): StoredFile[];
-  /** Closes every connection and stops. Removes a temporary data folder. Idempotent. */
+  /** Closes all connections and stops. Removes a temporary data folder. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the service. @throws OptionsError for wrong options, DataFolderError when the data folder cannot be
- * used, and the error of `listen` (EADDRINUSE) when the port is taken.
+ * Starts the service. @throws OptionsError the options are invalid, DataFolderError the data folder cannot be used, and
+ * the error of `listen` (EADDRINUSE) if the port is taken
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = settingsFrom(options);
@@ -115,14 +115,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     : undefined;
   const isSeparate = settings.uploadOrigin === 'separate';
   const second = isSeparate ? await listenUntilClosed({ ...settings, port: 0 }, certificate, cleanup) : undefined;
-  // Last: clients know this port, and nothing answers a request that arrives while something is awaited below.
+  // Opened last: clients know this port, and a request that arrives before setup is complete would go unanswered.
   const main = await listenUntilClosed(settings, certificate, cleanup);
   const uploads = second ?? main;
   const services = buildServices(core, main, uploads, cleanup);
   connect(core, services, { main, uploads });
   const at = (origin: string) => addressesOf(origin, settings.adminToken, certificate?.caPath);
   const addresses = at(settings.externalUrl ?? main.origin);
-  // Who reads that is on this machine, from which the external address may lead nowhere.
+  // The local origin, because readers are on this machine, where the external address may not work.
   if (settings.dataDir !== undefined) await announceUntilClosed(settings.dataDir, at(main.origin), cleanup);
 
   const resources = cleanup.move();
@@ -173,7 +173,7 @@ function addressesOf(origin: string, adminToken: string, caPath: string | undefi
   return { baseUrl: `${origin}/v1`, adminUrl: `${origin}/_sandbox`, adminToken, pageUrl, caPath };
 }
 
-/** Deferred last, so that the announcement is removed first. */
+/** Writes the announcement. Its removal is deferred last, so that it runs first. */
 async function announceUntilClosed(
   dataDir: string,
   addresses: Addresses,
@@ -200,7 +200,7 @@ interface Port {
 
 type Core = Awaited<ReturnType<typeof openCore>>;
 
-/** What exists before the ports open, and closes after them, when the last request has ended. */
+/** Opens the parts that must exist before the ports open, and that close after the last request has finished. */
 async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack) {
   const { seed, processingMs } = settings;
   const dataDir = await dataFolder(settings.dataDir, cleanup);
@@ -265,7 +265,7 @@ async function listenUntilClosed(
   return { ...listening, origin: `${scheme}://${isIPv6(name) ? `[${name}]` : name}:${listening.port}` };
 }
 
-/** Addresses that mean all of this machine, and one of them that leads there. */
+/** Maps each wildcard address to a loopback address that reaches it. */
 const reachable: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposableStack): Services {
@@ -366,7 +366,7 @@ function withLinksAsAsked(links: Links, tls: boolean, layer: Layer): Layer {
     links.seenBy(exchange.request.headers.host ?? '', tls ? 'https' : 'http', () => layer(exchange, proceed));
 }
 
-/** A bug in the sandbox: the user should see it, but the service continues. */
+/** Reports a bug in the sandbox to the user; the service continues. */
 function reportDefect(error: unknown): void {
   process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error), 'SandboxDefect');
 }

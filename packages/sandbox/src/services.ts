@@ -15,11 +15,11 @@ import type { Importer } from './uploads/import.ts';
 import type { VideoAdmission } from './video-admission.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 
-/** All parts of the running service. Request handlers take only those they use: `Pick<Services, …>`. */
+/** All parts of the running service. Request handlers accept only those they use: `Pick<Services, …>`. */
 export interface Services {
   readonly settings: SandboxSettings;
   readonly adminToken: string;
-  /** Real time, ms since 1970. */
+  /** Start time by the system clock, ms since 1970. */
   readonly startedAtMs: number;
   readonly clock: Clock;
   readonly events: Events;
@@ -36,6 +36,6 @@ export interface Services {
   readonly snapshots: NamedSnapshots;
   readonly webhooks: Webhooks;
   readonly links: Links;
-  /** Receives every error that is a bug in the sandbox. */
+  /** Called with every error that is a bug in the sandbox. */
   readonly onDefect: (error: unknown) => void;
 }

@@ -7,22 +7,25 @@ import { plainHost } from './loopback.ts';
 import { issueCertificate, type Issued } from './issue-certificate.ts';
 
 export interface CertificateOptions {
-  /** The certificate is stored in `tls/` below it. */
+  /** Parent of `tls/`, where the certificate is stored. */
   readonly folder: string;
   /** Names or addresses for the certificate, in addition to localhost, 127.0.0.1 and ::1. */
   readonly hosts: readonly string[];
-  /** Real time, not the sandbox's clock, because clients check the certificate by theirs. ms since 1970. */
+  /**
+   * Current time by the system clock, ms since 1970. Clients check the certificate against their own clock, not the
+   * sandbox's.
+   */
   readonly nowMs: number;
 }
 
-/** Key and certificate of the port, and the path of the CA that clients must trust. */
+/** The server's key and certificate, and the path of the CA certificate that clients must trust. */
 export type KeptCertificate = Certificate & { readonly caPath: string };
 
 /**
- * Returns the certificate in the folder. Issues a new one if there is none, or if the old one expires within a week, is
- * not valid yet (the machine's clock was ahead), is not for this host, or does not match its key or CA. RSA
- * certificates of earlier versions stay in use until then. Only the owner can read the key.
- * @throws the error of the disk when the folder cannot be written
+ * Returns the folder's certificate. Issues a new one if there is none, or if the old one expires within a week, is not
+ * yet valid (the machine's clock was ahead), is not for this host, or does not match its key or CA. RSA certificates
+ * from earlier versions stay in use until then. Only the owner can read the key.
+ * @throws the disk's error if the folder cannot be written
  */
 export async function certificateIn({ folder, hosts, nowMs }: CertificateOptions): Promise<KeptCertificate> {
   const paths = pathsIn(folder);
@@ -58,7 +61,7 @@ function text(path: string): Promise<string> {
   return readFile(path, 'utf8');
 }
 
-/** A crash between two writes leaves files that do not match. */
+/** Whether the stored files are valid and match each other; a crash between two writes leaves files that do not. */
 function isGood({ ca, cert, key }: Issued, names: readonly string[], nowMs: number): boolean {
   try {
     const leaf = new X509Certificate(cert);
@@ -81,7 +84,7 @@ function isFor(leaf: X509Certificate, name: string): boolean {
   return (isIP(name) === 0 ? leaf.checkHost(name) : leaf.checkIP(name)) !== undefined;
 }
 
-/** Atomically, and never readable by others, not even while it is written. */
+/** Replaces a file atomically. Others can never read it, not even while it is being written. */
 async function replace(path: string, content: string, mode: number): Promise<void> {
   await rm(`${path}.new`, { force: true }); // a file that exists would keep its mode
   await writeFile(`${path}.new`, content, { mode, flag: 'wx' });

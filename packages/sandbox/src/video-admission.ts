@@ -16,20 +16,20 @@ export interface AdmissionParts {
   readonly clock: Clock;
   readonly seed: number;
   readonly uploadUrlTtlMs: number;
-  /** Fetches the file of a video with a source_url. */
+  /** Starts fetching the file of a video with a `source_url`. */
   readonly startImport: (videoId: string, sourceUrl: string) => void;
 }
 
-/** Adds videos to the account and removes them, each together with its upload address. */
+/** Adds videos to the account and removes them, each along with its upload address. */
 export class VideoAdmission {
   readonly #parts: AdmissionParts;
 
-  /** @param parts `uploadUrlTtlMs`: how long an upload address is valid, 0 and up; `seed`: determines the ids */
+  /** @param parts `uploadUrlTtlMs`: lifetime of an upload address, 0 or more; `seed`: determines the ids */
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
   }
 
-  /** @returns the id and the upload address, which cannot be read again. */
+  /** @returns the id and the upload address, which cannot be retrieved again */
   admit(fields: NewVideoFields): { id: string; uploadUrl: string } {
     const { records, links, events, clock, seed, uploadUrlTtlMs, startImport } = this.#parts;
     const { database, videos, addresses } = records;
@@ -48,7 +48,7 @@ export class VideoAdmission {
     return { id, uploadUrl: links.upload(id, token) };
   }
 
-  /** Removes the video with its plays and feed items. @returns false if there is no such video */
+  /** Removes the video with its plays and feed items. @returns false if the video does not exist */
   withdraw(id: string): boolean {
     const { records, events, clock } = this.#parts;
     const isGone = inTransaction(records.database, () => {

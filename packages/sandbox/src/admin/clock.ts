@@ -6,7 +6,7 @@ import { isoTime } from '../http/wire.ts';
 import type { Endpoint } from '../http/handler.ts';
 import { timeField } from '../makers/fields.ts';
 
-/** The clock that rate limit, processing, expiry and every time in an answer follow. */
+/** Endpoints for the clock that governs the rate limit, processing, expiry and every time in a response. */
 export function clockEndpoints(clock: Clock): Endpoint[] {
   return [
     {
@@ -48,7 +48,7 @@ const setting = z
   .strictObject({ frozen: z.boolean('must be true or false').optional(), now: timeField.optional() })
   .refine(({ frozen, now }) => frozen !== undefined || now !== undefined, 'must have frozen or now');
 
-/** @throws ApiError 422 for a time that the clock refuses */
+/** @throws ApiError 422 the clock refuses the time */
 function inRange(move: () => void): void {
   try {
     move();

@@ -1,17 +1,17 @@
-/** A value of the document, or without `value` the beginning of an object or array whose own values follow. */
+/** A value of the document or, without `value`, the start of an object or array whose values follow one by one. */
 export type JsonPiece = { readonly path: JsonPath; readonly value: unknown } | { readonly path: JsonPath };
 
-/** Names and numbers from the document's root to the value; empty for the root itself. */
+/** Names and indexes from the document's root to the value; empty for the root itself. */
 export type JsonPath = readonly (string | number)[];
 
-/** Whether the object or array at the path comes as its own values. */
+/** Whether to emit the values of the object or array at this path one by one. */
 export type IsEntered = (path: JsonPath, kind: 'object' | 'array') => boolean;
 
 /**
- * Reads a JSON document larger than memory, value by value. Objects and arrays that are not entered come as one value.
+ * Reads a JSON document larger than memory, value by value. Objects and arrays that are not entered are emitted whole.
  *
- * @param texts the document, cut anywhere
- * @throws SyntaxError where the document is not JSON, or not complete. What came before was.
+ * @param texts the document in chunks of any size
+ * @throws SyntaxError the document is not JSON, or is incomplete. Pieces emitted before that are valid.
  */
 export async function* jsonPieces(texts: AsyncIterable<string>, isEntered: IsEntered): AsyncGenerator<JsonPiece> {
   const reader = new PieceReader(isEntered);
@@ -20,11 +20,11 @@ export async function* jsonPieces(texts: AsyncIterable<string>, isEntered: IsEnt
   if (!reader.isComplete) throw new SyntaxError('the document is not complete');
 }
 
-/** An object or array that was entered. */
+/** An object or array that has been entered. */
 interface Frame {
   readonly kind: 'object' | 'array';
   readonly path: JsonPath;
-  /** The name of the current value, or its number. */
+  /** Name or index of the current value. */
   key: string | number;
 }
 
@@ -34,7 +34,7 @@ class PieceReader {
   readonly #isEntered: IsEntered;
   readonly #frames: Frame[] = [];
   #wanted: Wanted = 'value';
-  /** The value or name that has begun. */
+  /** The value or name currently being read. */
   #raw: RawValue | undefined;
 
   constructor(isEntered: IsEntered) {
@@ -57,7 +57,7 @@ class PieceReader {
     }
   }
 
-  /** @returns how many characters it took: none of those that belong to a value */
+  /** @returns the number of characters consumed; 0 for the start of a value, which is read separately */
   *#begin(character: string): Generator<JsonPiece, 0 | 1> {
     const frame = this.#frames.at(-1);
     const closing = frame?.kind === 'object' ? '}' : ']';
@@ -86,7 +86,7 @@ class PieceReader {
     return 0;
   }
 
-  /** @returns undefined for what does not open anything, or is not entered */
+  /** @returns undefined if the character opens nothing, or the object or array is not entered */
   #opened(character: string): JsonPiece | undefined {
     if (character !== '{' && character !== '[') return undefined;
     const opens = character === '{' ? 'object' : 'array';
@@ -121,7 +121,8 @@ class PieceReader {
 }
 
 /**
- * The text of one value. It finds the value's end by strings and brackets alone; `JSON.parse` then finds every mistake.
+ * Collects the text of one value. Strings and brackets alone determine where the value ends; `JSON.parse` then finds
+ * any error in it.
  */
 class RawValue {
   #text = '';
@@ -129,7 +130,7 @@ class RawValue {
   #isInString = false;
   #isEscaped = false;
 
-  /** @returns the position after the value, undefined while it continues */
+  /** @returns the position after the value; undefined if the value continues in the next chunk */
   take(text: string, from: number): number | undefined {
     const end = this.#endIn(text, from);
     this.#text += text.slice(from, end);

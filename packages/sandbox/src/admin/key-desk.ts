@@ -10,14 +10,14 @@ export interface KeyDeskParts {
   readonly events: Pick<Events, 'emit'>;
 }
 
-/** A key without its value. */
+/** A key without its secret value. */
 export type KeyView = ReturnType<typeof keyView>;
 
-/** Where keys are created, listed, audited and revoked (api-spec section 5, rules 2 to 4). */
+/** Creates, lists, audits and revokes keys (api-spec section 5, rules 2 to 4). */
 export class KeyDesk {
   readonly #parts: KeyDeskParts;
 
-  /** @param parts the keys, the clock that dates their changes, and the events that announce them */
+  /** @param parts the keys, the clock for the time of each change, and the events that announce changes */
   constructor(parts: KeyDeskParts) {
     this.#parts = parts;
   }
@@ -26,7 +26,7 @@ export class KeyDesk {
     return this.#parts.keys.list().map(keyView);
   }
 
-  /** @returns the key with its value, which cannot be read again */
+  /** @returns the key with its value, which cannot be retrieved again */
   create(name: string, isReadOnly: boolean): KeyView & { readonly key: string } {
     const { keys, clock, events } = this.#parts;
     const value = `sk_sandbox_${randomBytes(24).toString('base64url')}`;
@@ -35,7 +35,7 @@ export class KeyDesk {
     return { ...view, key: value };
   }
 
-  /** Revokes the key; revoking it again changes nothing. @returns undefined for an unknown id */
+  /** Revokes the key. Idempotent. @returns undefined for an unknown id */
   revoke(id: string): KeyView | undefined {
     const { keys, clock, events } = this.#parts;
     const number = isKeyId(id) ? Number(id.slice('key_'.length)) : 0;
@@ -45,12 +45,12 @@ export class KeyDesk {
   }
 }
 
-/** Whether it has the form `key_NUMBER`. */
+/** Whether the id has the form `key_NUMBER`. */
 export function isKeyId(id: string): boolean {
   return /^key_\d{1,15}$/.test(id);
 }
 
-/** The id of the key with this number. */
+/** Returns the id of the key with this number. */
 export function keyId(number: number): string {
   return `key_${number}`;
 }

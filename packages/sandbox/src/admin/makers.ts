@@ -8,7 +8,9 @@ import { makePlays, newPlays } from '../makers/plays.ts';
 import { makeVideo, newReadyVideo } from '../makers/videos.ts';
 import type { Services } from '../services.ts';
 
-/** Creates what a test needs, at once and exactly: channels, feeds, ready videos, plays, and states by name. */
+/**
+ * Endpoints that create exactly what a test needs, immediately: channels, feeds, ready videos, plays and named states.
+ */
 export function makerEndpoints(services: Services): Endpoint[] {
   return [
     {
@@ -64,7 +66,7 @@ export function makerEndpoints(services: Services): Endpoint[] {
   ];
 }
 
-/** So that as many plays fit as `newPlays` allows, with the longest names of viewers. */
+/** Maximum body size: enough for as many plays as `newPlays` allows, with viewer names of maximum length. */
 const MAX_PLAYS_BYTES = 16 * 1024 * 1024;
 
 function snapshotsByName(snapshots: NamedSnapshots): Endpoint[] {

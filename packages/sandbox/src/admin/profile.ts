@@ -4,7 +4,7 @@ import { jsonBody } from '../http/input.ts';
 import { profileSchema, switchesSchema, type Switchboard } from '../profiles/switchboard.ts';
 import { openPoints, profiles } from '../profiles/switch-table.ts';
 
-/** How the points are settled that the specification leaves open, changeable while the service runs. */
+/** Endpoints for the choices that the specification leaves open, which can be changed while the service is running. */
 export function profileEndpoints(switchboard: Switchboard): Endpoint[] {
   return [
     {

@@ -3,7 +3,7 @@ import { jsonBody } from '../http/input.ts';
 import type { RequestWindow } from '../store/request-window.ts';
 import type { Endpoint } from '../http/handler.ts';
 
-/** The limit of api-spec section 8, which the service raises on request. */
+/** Endpoints for the rate limit of api-spec section 8, which the service raises on request. */
 export function rateLimitEndpoints(requestWindow: RequestWindow): Endpoint[] {
   const view = () => ({ requests_per_hour: requestWindow.limit });
   return [

@@ -9,26 +9,26 @@ export interface AdminAddress {
   /** `http://127.0.0.1:PORT/_sandbox` */
   readonly adminUrl: string;
   readonly token: string;
-  /** The PEM text of the authority to trust. Default: those that Node trusts. */
+  /** The CA certificate to trust, as PEM. Default: Node's own. */
   readonly ca?: string | undefined;
 }
 
-/** No sandbox could be reached, or it refused the request; the message says which. */
+/** Thrown when no sandbox could be reached, or when it refused the request. The message distinguishes the two. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
   /**
-   * The code of the sandbox's error; 'unreachable' without an answer, 'not a sandbox' for an answer of something else.
+   * Error code from the sandbox; 'unreachable' if there was no response, 'not a sandbox' if something else answered.
    */
   readonly code: string;
 
-  /** @param code of the sandbox's answer, `unreachable` or `not a sandbox` @param message for the user */
+  /** @param code the sandbox's error code, `unreachable` or `not a sandbox` @param message for the user */
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
 }
 
-/** The key desk of a running sandbox, from another process. Every method @throws AdminError */
+/** Manages the keys of a running sandbox from another process. Every method @throws AdminError */
 export class RemoteKeys {
   readonly #address: AdminAddress;
 
@@ -89,7 +89,7 @@ interface Question {
   readonly body?: object;
 }
 
-/** With node:http, because `fetch` has no option for a CA. */
+/** Uses node:http because `fetch` has no CA option. */
 async function exchange({ adminUrl, token, ca }: AdminAddress, { method, path, body }: Question) {
   const url = `${adminUrl.replace(/\/+$/, '')}${path}`;
   const content = body === undefined ? '' : JSON.stringify(body);

@@ -8,7 +8,7 @@ import { jsonOf, type InspectedRequest, type ShownBody } from '../inspector/deta
 import { isWanted, requestFilter } from '../inspector/request-filter.ts';
 import { keyId } from './key-desk.ts';
 
-/** The request journal. */
+/** Endpoints for the request journal. */
 export function requestEndpoints(journal: Journal): Endpoint[] {
   return [
     {
@@ -42,7 +42,7 @@ export function requestEndpoints(journal: Journal): Endpoint[] {
 
 const listQuery = requestFilter.extend({ limit: pageNumber(1000).default(100) });
 
-/** @param number as in an address @throws ApiError 404 */
+/** @param number as written in the address @throws ApiError 404 */
 export function requestAt(journal: Journal, number: string | undefined): InspectedRequest {
   const found = /^\d{1,15}$/.test(number ?? '') ? journal.find(Number(number)) : undefined;
   if (!found) throw new ApiError('not_found', 'There is no such request. The journal may have been cleared.');
@@ -85,7 +85,7 @@ function requestView(request: InspectedRequest) {
   };
 }
 
-/** JSON as such, any other text as text, and of everything else the first bytes. Null without a body. */
+/** Shows JSON as JSON, other text as text, and only the first bytes of anything else. Null without a body. */
 function bodyView(body: ShownBody) {
   const { type, sizeBytes, isComplete, isCut, text, firstBytes } = body;
   if (sizeBytes === 0) return null;

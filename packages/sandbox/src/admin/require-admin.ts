@@ -11,8 +11,8 @@ interface Guarded {
 }
 
 /**
- * Admits requests with the admin token as Bearer token, and browsers that `enterByLink` signed in.
- * @throws ApiError 401 for all others, 403 for a changing request that another page made the browser send
+ * Admits requests with the admin token as a Bearer token, and browsers that `enterByLink` signed in.
+ * @throws ApiError 401 for all others, 403 for a write that another page made the browser send
  */
 export function requireAdmin(services: Guarded): MiddlewareHandler {
   return async (context, next) => {
@@ -21,7 +21,7 @@ export function requireAdmin(services: Guarded): MiddlewareHandler {
   };
 }
 
-/** As `requireAdmin`, for routes that also answer visitors who are not signed in. @throws ApiError 403 as it does */
+/** Like `requireAdmin`, for routes that also serve visitors who are not signed in. @throws ApiError 403 as it does */
 export function isAdmin(context: Context, { adminToken, links }: Guarded): boolean {
   if (isEqual(bearerToken(context.req.header('authorization')), adminToken)) return true;
   if (!isEqual(getCookie(context, cookieName(links.origin)), sessionOf(adminToken))) return false;
@@ -31,10 +31,11 @@ export function isAdmin(context: Context, { adminToken, links }: Guarded): boole
 }
 
 /**
- * `GET …?token=TOKEN` → a cookie, and a redirect to the same address without the token, which must not stay in a
- * history or a screenshot. The cookie ends with the browser. It is `Lax`: with `Strict` a browser would leave it out
- * after a click on a page of another site, such as a test report or a terminal in the browser, and even after this
- * redirect. @throws ApiError 401 for a wrong token
+ * Turns `GET …?token=TOKEN` into a cookie and a redirect to the same address without the token, which must not remain
+ * in the history or a screenshot. The cookie is deleted when the browser closes. It is `Lax`: with `Strict` a browser
+ * would omit it after a click on another site's page, such as a test report or a web terminal, and even after this
+ * redirect.
+ * @throws ApiError 401 for a wrong token
  */
 export function enterByLink({ adminToken, links }: Guarded): MiddlewareHandler {
   return async (context, next) => {
@@ -52,27 +53,28 @@ export function enterByLink({ adminToken, links }: Guarded): MiddlewareHandler {
     url.searchParams.delete('token');
     context.header('Cache-Control', 'no-store');
     context.header('Referrer-Policy', 'no-referrer');
-    // Without an origin: behind a proxy this service knows another one than the browser. Two slashes would begin one.
+    // A path without an origin, since a browser behind a proxy knows a different one. A leading `//` would name a host.
     return context.redirect(url.pathname.replace(/^\/+/, '/') + url.search, 303);
   };
 }
 
-/** Methods that change nothing. */
+/** HTTP methods that change nothing. */
 export const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * With the port: browsers send cookies of 127.0.0.1 to all its ports, so two sandboxes would overwrite each other's.
+ * Cookie name, including the port. Browsers send the cookies of 127.0.0.1 to all its ports, so two sandboxes would
+ * overwrite each other's.
  */
 function cookieName(origin: string): string {
   return `dropcast_sandbox_${new URL(origin).port}`;
 }
 
-/** Not the token itself: browsers send the cookie to every other server on this machine too. */
+/** Cookie value, derived from the token: browsers send the cookie to every other server on this machine too. */
 function sessionOf(adminToken: string): string {
   return createHmac('sha256', adminToken).update('page of the sandbox').digest('base64url');
 }
 
-/** In constant time. Hashing first gives both sides the same length. */
+/** Compares in constant time. Hashing first gives both sides the same length. */
 function isEqual(given: string | undefined, wanted: string): boolean {
   return given !== undefined && timingSafeEqual(hashOf(given), hashOf(wanted));
 }
@@ -81,7 +83,7 @@ function hashOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** SameSite admits other ports of this machine, so the origin must be the sandbox's own. */
+/** Whether the request came from the sandbox's own origin. SameSite alone would admit other ports of this machine. */
 function isFromOwnPage({ req }: Context): boolean {
   const site = req.header('sec-fetch-site');
   if (site !== undefined) return site === 'same-origin';

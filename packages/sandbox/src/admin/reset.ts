@@ -19,7 +19,7 @@ export type ResetParts = Pick<
 
 /**
  * Restores the state right after the start, with the first key and the demo's channels and feeds, atomically for every
- * client. Uploads in progress are received to their end and discarded; imports are aborted.
+ * client. Uploads in progress are received in full and discarded; imports are aborted.
  */
 export async function reset(parts: ResetParts): Promise<void> {
   const { records, settings, acceptance, requestWindow, clock, journal } = parts;

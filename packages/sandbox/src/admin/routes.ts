@@ -20,7 +20,9 @@ import { seedEndpoint } from './seed.ts';
 import { snapshotEndpoints } from './snapshot.ts';
 import { stateEndpoint } from './state.ts';
 
-/** The admin side below /_sandbox: its own token, no rate limit. It is not part of the specification. */
+/**
+ * Routes of the admin API below /_sandbox, which has its own token and no rate limit. Not part of the specification.
+ */
 export function createAdminRoutes(services: Services): Hono {
   const admin = new Hono();
   const endpoints = endpointsOf(services);
@@ -35,7 +37,10 @@ export function createAdminRoutes(services: Services): Hono {
   return admin;
 }
 
-/** Much of what it changes, such as snapshots, the limit or the journal, has no event of its own. */
+/**
+ * Emits an event after every admin change, because many, such as snapshots, the limit or the journal, have none of
+ * their own.
+ */
 function announceChanges({ events }: Pick<Services, 'events'>): MiddlewareHandler {
   return async (context, next) => {
     await next();
@@ -75,7 +80,7 @@ function resetEndpoint(services: Services): Endpoint {
   };
 }
 
-/** Endpoints that the mounted routes serve. */
+/** Endpoints served by the mounted routes. */
 const mounted: readonly Listed[] = [
   { method: 'GET', path: '/_sandbox/faults', says: 'Lists the faults, and how often each was hit.' },
   {

@@ -1,6 +1,6 @@
 /**
- * Three seconds of colour bars with a tone: MP4 with H.264 (320 × 180) and AAC, index in front. Text, so that it goes
- * wherever the code goes. Made by `test/media/make.sh`, which prints it.
+ * Three seconds of colour bars with a tone: MP4 with H.264 (320 × 180) and AAC, index in front. Embedded as text, so
+ * that it is always bundled with the code. Printed by `test/media/make.sh`.
  */
 export const sampleClip: Buffer = Buffer.from(
   [

@@ -4,11 +4,11 @@ import { sampleClip } from './sample-clip.ts';
 
 /** Media files to fill a sandbox with. */
 export interface SampleMedia {
-  /** A file's bytes; after the last one the first comes again. */
+  /** Returns a file's bytes. Indexes beyond the last file wrap around to the first. */
   readonly bytes: (index: number) => Promise<Buffer>;
 }
 
-/** Real files of the folder, in the order of their names; a short clip where there are none. */
+/** Opens the folder's files in name order, or a short clip if there are none. */
 export async function openSamples(folder: string | undefined): Promise<SampleMedia> {
   const names = folder === undefined ? [] : await readdir(folder).catch(() => []);
   const paths = names
@@ -24,7 +24,7 @@ export async function openSamples(folder: string | undefined): Promise<SampleMed
 
 const EXTENSIONS = new Set(['.mp4', '.mov', '.mkv', '.webm', '.m2ts', '.ts', '.mp3', '.m4a', '.wav', '.flac']);
 
-/** The clip, with a box at its end that players skip: like the files of a person, no two are the same. */
+/** Returns the clip with a trailing box that players skip, so that no two files are the same. */
 function clip(index: number): Buffer {
   const box = Buffer.alloc(12);
   box.writeUInt32BE(box.length, 0);

@@ -16,7 +16,7 @@ type SeedParts = Pick<
   'settings' | 'records' | 'mediaFiles' | 'lifecycle' | 'acceptance' | 'admission' | 'clock' | 'events'
 >;
 
-/** Sample videos and plays. */
+/** Endpoint that adds sample videos and plays. */
 export function seedEndpoint(parts: SeedParts): Endpoint {
   return {
     method: 'POST',
@@ -36,9 +36,9 @@ const upTo = (max: number) =>
 const amounts = z.strictObject({ videos: upTo(1000).default(20), days: upTo(366).default(30) });
 
 /**
- * Each file takes the path of an upload, so a damaged sample becomes a failed video. Stops early when the client
+ * Adds each file the way an upload does, so a damaged sample becomes a failed video. Stops early if the client
  * disconnects.
- * @throws ApiError 409 when a reset or an import intervenes
+ * @throws ApiError 409 a reset or an import intervened
  */
 async function addVideos(count: number, { hasGone, era }: Visit, parts: SeedParts): Promise<void> {
   const { settings, records, mediaFiles, lifecycle, acceptance, admission } = parts;
@@ -66,10 +66,10 @@ async function addPlays(days: number, { hasGone, era }: Visit, parts: SeedParts)
   return plays;
 }
 
-/** The current request, and the era in which it began. */
+/** The current request, and the era in which it started. */
 interface Visit {
   readonly hasGone: AbortSignal;
-  /** Of `Acceptance`. */
+  /** The era of `Acceptance`. */
   readonly era: number;
 }
 

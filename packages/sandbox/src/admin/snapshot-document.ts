@@ -5,15 +5,15 @@ import { SCHEMA_VERSION } from '../store/database.ts';
 import type { Row } from '../store/columns.ts';
 import { columnNames } from '../store/tables.ts';
 
-// A snapshot is one JSON document: these fields, `tables` with the rows of every table, and `media` with the files in
-// base64, by video id.
+// A snapshot is one JSON document with these fields, `tables` with the rows of every table, and `media` with the files
+// in base64, by video id.
 
-/** Leaves room for further counting: SQLite throws on reading numbers above 2^53. */
+/** Maximum counter value. It leaves room to count on: SQLite throws when reading numbers above 2^53. */
 const MAX_COUNT = 2 ** 52;
-/** 16 TiB, more than any file has here. Sums stay exact. */
+/** Maximum size, 16 TiB, larger than any file here. Sums stay exact. */
 const MAX_BYTES = 2 ** 44;
 
-/** The fields other than `tables` and `media`. */
+/** Schemas of the fields other than `tables` and `media`. */
 export const snapshotFields = {
   v: z.literal(1, 'must be 1'),
   schema: z.literal(SCHEMA_VERSION, `must be ${SCHEMA_VERSION}, the only schema that this sandbox reads`),
@@ -37,8 +37,8 @@ export function checkedField<T>(value: unknown, schema: z.ZodType<T>, place: str
 }
 
 /**
- * Checks rows for what the database itself does not: that they have the columns of this sandbox's table, and that no
- * value would break a later reader. @returns a check for a table's row, which throws ApiError 422
+ * Returns a check for a table's rows, covering what the database does not: that they have this sandbox's columns, and
+ * that no value would break a later reader. The check throws ApiError 422.
  */
 export function rowCheck(database: DatabaseSync, table: string): (row: unknown, place: string) => Row {
   const columns = columnNames(database, table);
@@ -55,7 +55,7 @@ export function rowCheck(database: DatabaseSync, table: string): (row: unknown, 
   };
 }
 
-/** @param place in the document, from outside @param what as a predicate: 'is unknown' */
+/** @param place in the document; untrusted @param what a predicate such as 'is unknown' */
 export function refusal(place: string, what: string): ApiError {
   return new ApiError('invalid_request', `${place.slice(0, 200)} ${what}.`);
 }
@@ -78,7 +78,7 @@ function isValue(value: unknown): boolean {
   return value === null || typeof value === 'string' || (typeof value === 'number' && isExact(value));
 }
 
-/** SQLite throws on reading others. */
+/** Whether SQLite can read the number back; it throws on larger ones. */
 function isExact(number: number): boolean {
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER;
 }
@@ -86,8 +86,8 @@ function isExact(number: number): boolean {
 interface Rule {
   readonly columns: RegExp;
   /**
-   * The check of a value that is not null. Plain functions: a document has millions of values, and a schema would
-   * allocate for each.
+   * Checks a non-null value. A plain function, because a document has millions of values and a schema would allocate
+   * for each.
    */
   readonly is: (value: unknown) => boolean;
   readonly what: string;
@@ -101,8 +101,8 @@ const isCount = upTo(MAX_COUNT);
 const isName = matching(/^[\w-]{1,100}$/);
 
 /**
- * Ids become parts of addresses and file names, times become dates in answers, media types become headers. The first
- * match counts.
+ * Rules by column name; the first match applies. Ids become parts of addresses and file names, times become dates in
+ * responses, media types become headers.
  */
 const rules: readonly Rule[] = [
   { columns: /^due_at_ms$/, is: isWhole, what: 'a time in milliseconds' },

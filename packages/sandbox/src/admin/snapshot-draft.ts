@@ -17,24 +17,24 @@ import {
   type SnapshotField,
 } from './snapshot-document.ts';
 
-/** The content of a snapshot, unpacked into files, because a document may be larger than memory. */
+/** The content of a snapshot, unpacked into files because a document may be larger than memory. */
 export interface SnapshotDraft {
-  /** Path of a database with the rows. */
+  /** Path of a database that holds the rows. */
   readonly rows: string;
   readonly sequences: Sequences;
   readonly videoCount: number;
-  /** How many of them have a file. */
+  /** Number of videos that have a file. */
   readonly fileCount: number;
-  /** Paths of the brought files, by video id. */
+  /** Paths of the files in the document, by video id. */
   readonly media: ReadonlyMap<string, string>;
 }
 
 /**
- * Unpacks the document while it arrives, and checks all of it but the references between its rows.
+ * Unpacks the document as it arrives, and checks everything except the references between its rows.
  *
- * @param texts the document, cut anywhere @param folder for the files
- * @param cleanup removes the files, however far the unpacking came
- * @throws ApiError 400 for what is not JSON, 422 for what is not a snapshot of this sandbox
+ * @param texts the document in chunks of any size @param folder for the files
+ * @param cleanup removes the files, even after an incomplete run
+ * @throws ApiError 400 the document is not JSON, 422 it is not a snapshot of this sandbox
  */
 export async function unpackSnapshot(
   texts: AsyncIterable<string>,
@@ -59,7 +59,7 @@ export async function unpackSnapshot(
   return { rows, ...content };
 }
 
-/** The document, its `tables` and `media`, and the rows of a table. */
+/** Enters the document, its `tables` and `media`, and the row array of each table. */
 const isEntered: IsEntered = ([field, table, row], kind) => {
   if (table === undefined) return kind === 'object' && (field === undefined || field === 'tables' || field === 'media');
   return kind === 'array' && field === 'tables' && row === undefined;
@@ -93,7 +93,7 @@ class Unpacking {
     this.#fields.set(field, checkedField<unknown>(piece.value, snapshotFields[field], field));
   }
 
-  /** @throws ApiError 422 when something is missing, or the media are not those of the rows */
+  /** @throws ApiError 422 something is missing, or the media do not match the rows */
   finished(): Omit<SnapshotDraft, 'rows'> {
     requireSame([...this.#fields.keys()].toSorted(), Object.keys(snapshotFields).toSorted(), 'The document');
     const tables = this.#tables.filter((table) => this.#seen.has(`tables.${table}`));
@@ -114,7 +114,7 @@ class Unpacking {
     };
   }
 
-  /** The last of two would win, but the rows of the first are stored already. */
+  /** Rejects duplicate names. In JSON the last one would win, but the rows of the first are already stored. */
   #requireFirst(path: JsonPath): void {
     const name = path.join('.');
     if (this.#seen.has(name)) throw refusal(nameOf(path), 'is given twice');
@@ -153,8 +153,8 @@ function formOf(field: JsonPath[number] | undefined): string {
 }
 
 /**
- * Does what may fail because of the document. @throws ApiError 422 for that, and the error itself when the disk is the
- * reason
+ * Runs work that may fail because of the document. @throws ApiError 422 if it does, or the original error if the disk
+ * is the cause
  */
 export function fitOrRefuse<T>(work: () => T): T {
   try {

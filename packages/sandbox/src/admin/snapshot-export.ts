@@ -20,11 +20,10 @@ export interface ExportParts {
 }
 
 /**
- * The document as a stream. It shows one moment while the service continues: the records are copied first (0.5 s for
- * 800,000 plays; `backup` of node:sqlite would not block at all, but fails as soon as something is written), then read
- * from the copy as the client consumes them. A cancelled stream leaves nothing behind.
- * @throws ApiError 409 when the files are too many for a document, and the error of the disk that has no room for the
- *   copy
+ * Streams the document as of one moment while the service continues. The records are copied first (0.5 s for 800,000
+ * plays), then read from the copy as the client consumes them. `backup` of node:sqlite would not block at all, but
+ * fails as soon as something is written. A cancelled stream leaves nothing behind.
+ * @throws ApiError 409 the files are too many for one document, or the disk's error if there is no room for the copy
  */
 export async function exportStream(parts: ExportParts, isWithMedia: boolean): Promise<ReadableStream> {
   parts.lifecycle.advance();
@@ -44,7 +43,7 @@ export async function exportStream(parts: ExportParts, isWithMedia: boolean): Pr
 }
 
 const MAX_MEDIA_BYTES = 64 * 1024 * 1024;
-/** Of 20 kB: strings of hundreds would be kept until the next full garbage collection, 50 MB of them. */
+/** Rows per piece, some 20 kB. Strings of hundreds of kB would survive until the next full garbage collection, 50 MB in all. */
 const ROWS_OF_A_PIECE = 20;
 
 function requireFewFiles(files: readonly StoredFile[]): void {
@@ -91,7 +90,7 @@ function* tablePieces(copy: DatabaseSync): Generator<string> {
   }
 }
 
-/** Leaves out files that were deleted or replaced since the copy was made. */
+/** Yields the media files, skipping those that were deleted or replaced since the copy was made. */
 async function* mediaPieces(
   files: readonly StoredFile[],
   mediaFiles: ExportParts['mediaFiles'],

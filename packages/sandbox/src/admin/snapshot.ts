@@ -10,7 +10,7 @@ import type { Endpoint } from '../http/handler.ts';
 import { fitOrRefuse, unpackSnapshot, type SnapshotDraft } from './snapshot-draft.ts';
 import { exportStream, type ExportParts } from './snapshot-export.ts';
 
-/** The source of a snapshot, and the target of a restore. */
+/** The source of a snapshot and the target of a restore. */
 export interface SnapshotParts extends ExportParts {
   readonly acceptance: Acceptance;
   readonly importer: Importer;
@@ -18,8 +18,8 @@ export interface SnapshotParts extends ExportParts {
 }
 
 /**
- * All records as one JSON document, and back. Of keys and upload addresses there are only hashes; secrets of webhooks
- * are in it.
+ * Endpoints that export all records as one JSON document and import them again. Keys and upload addresses are included
+ * only as hashes, webhook secrets in full.
  */
 export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
   return [
@@ -48,7 +48,7 @@ export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
 const exportQuery = z.strictObject({ media: z.enum(['true', 'false'], 'must be true or false').default('false') });
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
-/** Checks everything first, then replaces everything atomically: a refused document changes nothing. */
+/** Checks the whole document, then replaces all records atomically. A refused document changes nothing. */
 export async function importSnapshot(parts: SnapshotParts, document: AsyncIterable<string>) {
   const { records, mediaFiles, acceptance, importer, clock, events } = parts;
   await using cleanup = new AsyncDisposableStack();
@@ -82,7 +82,7 @@ function replaceAll({ records, mediaFiles }: SnapshotParts, { rows, sequences, m
   }
 }
 
-/** Finds unreadable rows now, while the transaction can still be rolled back. @throws TypeError */
+/** Reads all records to find unreadable rows while the transaction can still be rolled back. @throws TypeError */
 function readEverything({ keys, channels, feeds, webhooks, videos }: SnapshotParts['records']): void {
   for (const store of [keys, channels, feeds, webhooks]) store.list();
   for (let page = 1; videos.page({}, page, 1000).videos.length > 0; page += 1);

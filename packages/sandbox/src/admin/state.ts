@@ -10,7 +10,7 @@ type StateParts = Pick<
   'records' | 'clock' | 'journal' | 'requestWindow' | 'faults' | 'links' | 'settings' | 'lifecycle' | 'startedAtMs'
 >;
 
-/** A summary of the sandbox and its contents. */
+/** Endpoint that summarises the sandbox and its contents. */
 export function stateEndpoint(parts: StateParts): Endpoint {
   return {
     method: 'GET',
@@ -56,5 +56,5 @@ function countsOf({ records, journal, faults }: StateParts) {
   };
 }
 
-/** Version of the package. */
+/** The package version. */
 const version: Promise<string> = packageVersion().catch(() => 'unknown');

@@ -1,4 +1,4 @@
-/** Bytes of a file, `end` not included. */
+/** A range of bytes in a file, excluding `end`. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;

@@ -9,30 +9,29 @@ export interface EmbedPlaysParts {
   readonly records: Pick<Records, 'videos' | 'plays'>;
   readonly clock: Clock;
   readonly events: Events;
-  /** Real time in ms, independent of the service's clock. Default: since this process started. */
+  /** Returns real time in ms, independent of the service's clock. Default: time since this process started. */
   readonly uptimeMs?: () => number;
 }
 
-/** Why a play was not opened. */
+/** The reason a play was not opened. */
 export type PlayRefusal = 'no such video' | 'not ready';
 
 /**
- * The plays of embed pages. A page opens a play when the video begins to run, and reports from time to time how far it
- * came.
+ * Counts plays on embed pages. A page opens a play when the video starts, and reports its progress from time to time.
  */
 export class EmbedPlays {
   readonly #parts: EmbedPlaysParts;
   readonly #uptimeMs: () => number;
-  /** When plays were opened, in uptime. For older ones, and after a restart, the service's clock is used. */
+  /** Uptime at which recent plays were opened. Older plays, and all plays after a restart, use the service's clock. */
   readonly #openedAtMs = new RecentMap<number>(10_000);
 
-  /** @param parts records and clock of the service, events for new plays */
+  /** @param parts the service's records and clock, and events that announce new plays */
   constructor(parts: EmbedPlaysParts) {
     this.#parts = parts;
     this.#uptimeMs = parts.uptimeMs ?? (() => performance.now());
   }
 
-  /** Counts a view. @returns the play's id, which only its player knows */
+  /** Counts a view. @returns the play's id, known only to its player */
   open(videoId: string, viewer: string): { readonly playId: string } | { readonly refusal: PlayRefusal } {
     const { records, clock, events } = this.#parts;
     const video = records.videos.find(videoId);
@@ -46,7 +45,10 @@ export class EmbedPlays {
     return { playId: id };
   }
 
-  /** Late, repeated and reordered reports do no harm. @returns false if the video has no such play */
+  /**
+   * Records a player's progress. Late, repeated and reordered reports are harmless. @returns false if the video has no
+   * such play
+   */
   report(videoId: string, playId: string, report: PlayerReport): boolean {
     const { videos, plays } = this.#parts.records;
     const play = plays.find(playId);
@@ -57,8 +59,8 @@ export class EmbedPlays {
   }
 
   /**
-   * By the clock that advanced further: the service's may be stopped while a player runs, or moved forward while none
-   * does.
+   * Returns the time since the play started, by whichever clock advanced further. The service's clock may be stopped
+   * while a player is running, or moved forward while none is.
    */
   #elapsedMs(playId: string, startedAtMs: number): number {
     const openedAtMs = this.#openedAtMs.get(playId);

@@ -10,17 +10,17 @@ export interface HistoryParts {
   readonly records: Pick<Records, 'database' | 'videos' | 'plays'>;
   readonly nowMs: number;
   readonly seed: number;
-  /** How far back it goes, today included: 1 and up. */
+  /** Length of the history in days, including today: 1 or more. */
   readonly days: number;
-  /** Called before each video: false stops. */
+  /** Called before each video; false stops the work. */
   readonly isWanted: () => boolean;
 }
 
 /**
- * Generates plausible plays of the ready videos: many after publication and fewer from day to day, less on weekends and
- * none at night, few viewers who watch much and many who leave early. The same seed, videos and day make the same
- * plays; a second call on the same day adds only what has come due since. Requests are answered between two videos: a
- * year of 1,000 videos is 600,000 plays. @returns how many plays were added
+ * Generates plausible plays for ready videos: many after publication and fewer each day, fewer on weekends and none at
+ * night, a few viewers who watch a lot and many who leave early. The same seed, videos and day produce the same plays;
+ * a second call on the same day adds only those that have come due since. Requests are served between videos, because a
+ * year of 1,000 videos is 600,000 plays. @returns the number of plays added
  */
 export async function seedHistory(parts: HistoryParts): Promise<number> {
   const { records, isWanted } = parts;
@@ -63,8 +63,8 @@ function* playsOf(video: Video, parts: HistoryParts): Generator<Play> {
 }
 
 /**
- * A video of today would have no history at all, and that is what most videos of a sandbox are: it is taken as
- * published on a day in the first half of the time. A video that really is older keeps its day.
+ * Returns the day on which a video counts as published. Most videos in a sandbox are from today and would have no
+ * history, so they get a day in the first half of the period. Older videos keep their own day.
  */
 function publicationDay(video: Video, { seed, nowMs, days }: HistoryParts): number {
   const today = Math.floor(nowMs / DAY_MS);
@@ -73,7 +73,7 @@ function publicationDay(video: Video, { seed, nowMs, days }: HistoryParts): numb
   return today - days + 1 + Math.floor((seededFraction(seed, ['published', video.id]) * days) / 2);
 }
 
-/** Views of the first day: between 5 and 80, few videos with many. */
+/** Returns the views on the first day, 5 to 80; only a few videos get many. */
 function popularityOf(video: Video, seed: number): number {
   return 5 * 16 ** seededFraction(seed, ['popularity', video.id]);
 }
@@ -109,5 +109,5 @@ function playOf(video: Video, day: number, { seed, name }: Named): Play {
 
 const HOUR_MS = 3_600_000;
 
-/** Frequent viewers have low numbers. */
+/** Number of viewers. Low-numbered ones watch most often. */
 const VIEWERS = 600;

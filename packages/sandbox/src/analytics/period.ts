@@ -1,22 +1,24 @@
-/** Days in UTC, `YYYY-MM-DD`, both included (api-spec section 2.5). */
+/** A range of days in UTC, `YYYY-MM-DD`, both inclusive (api-spec section 2.5). */
 export interface Period {
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * From the first millisecond of the first day to the last of the last: `fromMs` included, `beforeMs` not; ms since
- * 1970.
+ * A period in ms since 1970, from the start of its first day to the end of its last: `fromMs` inclusive, `beforeMs`
+ * exclusive.
  */
 export interface Span {
   readonly fromMs: number;
   readonly beforeMs: number;
 }
 
-/** assumed: no default is given (api-spec section 4.5). 30 days that end today, or on the requested day. */
+/**
+ * assumed: the specification gives no default (api-spec section 4.5). 30 days, ending today or on the requested day.
+ */
 export const DEFAULT_DAYS = 30;
 
-/** assumed: a leap year. */
+/** assumed: at most a leap year. */
 export const MAX_DAYS = 366;
 
 export interface AskedPeriod {
@@ -24,13 +26,13 @@ export interface AskedPeriod {
   readonly to?: string | undefined;
 }
 
-/** Fills in what was not asked for. The days must be real ones. */
+/** Fills in the days that the request omits. The requested ones must exist in the calendar. */
 export function periodOf(asked: AskedPeriod, nowMs: number): Period {
   const to = asked.to ?? dayOf(nowMs);
   return { from: asked.from ?? dayOf(startOf(to) - (DEFAULT_DAYS - 1) * DAY_MS), to };
 }
 
-/** @returns how many days the period has, 0 or less when it ends before it begins. */
+/** @returns the number of days, 0 or less if the period ends before it starts */
 export function dayCount(period: Period): number {
   const { fromMs, beforeMs } = spanOf(period);
   return (beforeMs - fromMs) / DAY_MS;
@@ -40,7 +42,7 @@ export function spanOf({ from, to }: Period): Span {
   return { fromMs: startOf(from), beforeMs: startOf(to) + DAY_MS };
 }
 
-/** Every day of the period, in order. */
+/** Returns every day of the period, in order. */
 export function daysOf(period: Period): string[] {
   const { fromMs } = spanOf(period);
   return Array.from({ length: Math.max(0, dayCount(period)) }, (_, index) => dayOf(fromMs + index * DAY_MS));

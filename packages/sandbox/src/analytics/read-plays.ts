@@ -17,7 +17,7 @@ export interface ReadPlaysParts {
   readonly seed: number;
 }
 
-/** Bytes of a media file that a client was sent. */
+/** Bytes of a media file that were sent to a client. */
 export interface MediaRead extends Client {
   readonly videoId: string;
   /** Position of the first byte sent. */
@@ -26,16 +26,16 @@ export interface MediaRead extends Client {
 }
 
 /**
- * Plays of programs that read the media file itself: podcast apps, television players, feed readers. assumed, after the
- * IAB's podcast measurement guidelines: all reads of a video by one viewer within 24 hours are one play, and it counts
- * from its first minute on. What was read is kept in memory: after a restart a viewer's play continues, but its bytes
- * count again.
+ * Counts plays by programs that read the media file itself: podcast apps, television players, feed readers. assumed,
+ * following the IAB's podcast measurement guidelines: all reads of a video by one viewer within 24 hours are one play,
+ * counted once the first minute has been read. The ranges read are kept in memory, so after a restart a viewer's play
+ * continues, but its bytes count again.
  */
 export class ReadPlays {
   readonly #parts: ReadPlaysParts;
   readonly #windows = new RecentMap<ReadWindow>(10_000);
 
-  /** @param parts records and clock of the service, events for new plays, seed for the viewers' hashes */
+  /** @param parts the service's records and clock, events that announce new plays, and the seed for hashing viewers */
   constructor(parts: ReadPlaysParts) {
     this.#parts = parts;
   }
@@ -54,7 +54,7 @@ export class ReadPlays {
     this.#count({ videoId: read.videoId, viewer, startedAtMs: window.startedAtMs, ...progress });
   }
 
-  /** Forgets what was read, because a reset reuses ids. */
+  /** Discards the ranges read so far, because a reset reuses ids. */
   forget(): void {
     this.#windows.clear();
   }
@@ -80,8 +80,8 @@ interface ReadWindow {
 }
 
 /**
- * Beyond the limit only what joins known ranges is added, so that a client that reads every other byte cannot fill the
- * memory.
+ * Adds a range. At the limit only ranges that join known ones are added, so that a client reading every other byte
+ * cannot exhaust memory.
  */
 function addTo(window: ReadWindow, range: ByteRange): void {
   const ranges = withRange(window.ranges, range);
@@ -103,7 +103,7 @@ export function viewerFrom({ remoteAddress, userAgent }: Client, seed: number): 
   return `client_${seededToken(seed, ['viewer', remoteAddress, userAgent], 20)}`;
 }
 
-/** A read, with the path and query that were asked for. */
+/** A completed read, with the requested path and query. */
 export interface FinishedRead extends MediaRead {
   readonly target: string;
 }

@@ -1,4 +1,4 @@
-/** A map of bounded size: drops the oldest entry when it is full. */
+/** A map of bounded size that drops the oldest entry when full. */
 export class RecentMap<Value> {
   readonly #entries = new Map<string, Value>();
   readonly #maxEntries: number;
@@ -12,7 +12,7 @@ export class RecentMap<Value> {
     return this.#entries.get(key);
   }
 
-  /** Makes the entry the newest, also for an existing key. */
+  /** Sets an entry and makes it the newest, even if the key already exists. */
   set(key: string, value: Value): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

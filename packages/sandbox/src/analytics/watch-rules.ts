@@ -1,18 +1,18 @@
 import type { WatchProgress } from '../store/plays.ts';
 import type { VideoMedia } from '../store/videos.ts';
 
-/** assumed: the specification gives the rate of completion (section 2.5), but not what completes a play. */
+/** assumed: the specification has a completion rate (section 2.5) but does not define when a play is complete. */
 const COMPLETE_FRACTION = 0.9;
 
 /** A player's report on its play so far. */
 export interface PlayerReport {
-  /** Seconds of the video that really ran, seeks left out. */
+  /** Seconds of video actually played, excluding seeks. */
   readonly watchedS: number;
-  /** The player reached the end. */
+  /** Whether the player reached the end. */
   readonly isEnded: boolean;
 }
 
-/** @param durationS null if unknown; then the player's report of the end counts. */
+/** @param durationS null if unknown; the play is then complete if the player reports the end */
 export function embedProgress(report: PlayerReport, elapsedMs: number, durationS: number | null): WatchProgress {
   const watchedS = creditedS(report.watchedS, elapsedMs, durationS);
   if (durationS === null) return { watchedS, isComplete: report.isEnded && watchedS > 0 };
@@ -20,8 +20,8 @@ export function embedProgress(report: PlayerReport, elapsedMs: number, durationS
 }
 
 /**
- * Reports come from a browser, so nothing in them is believed beyond what was possible. assumed: at double speed at
- * most, counted from the start of the play, and ten times through the video at most (a player that loops).
+ * Caps reported seconds at what was possible, since reports come from a browser and cannot be trusted. assumed: at most
+ * double speed since the start of the play, and at most ten runs through the video (a player that loops).
  */
 function creditedS(claimedS: number, elapsedMs: number, durationS: number | null): number {
   const possibleS = (elapsedMs / 1000) * MAX_RATE + SLACK_S;
@@ -29,15 +29,16 @@ function creditedS(claimedS: number, elapsedMs: number, durationS: number | null
 }
 
 const MAX_RATE = 2;
-/** The player starts shortly before the service opens its play. */
+/** Allowance for players that start shortly before the service opens their play. */
 const SLACK_S = 1;
 const MAX_RUNS = 10;
 
 /**
- * The play that reads of the file make. By the IAB's podcast measurement guidelines a download counts when it holds the
- * first minute, or the whole file if that is shorter. Seconds are estimated at the average bit rate.
+ * Returns the progress of a play that reads of the file make up. Following the IAB's podcast measurement guidelines, a
+ * download counts if it holds the first minute, or the whole file if that is shorter. Seconds are estimated from the
+ * average bit rate.
  *
- * @param bytes distinct ones of the file
+ * @param bytes number of distinct bytes read
  */
 export function readProgress(bytes: number, media: VideoMedia): WatchProgress & { readonly isView: boolean } {
   const fraction = Math.min(1, bytes / media.sizeBytes);
