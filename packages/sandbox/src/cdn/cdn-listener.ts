@@ -14,7 +14,7 @@ export interface CdnParts {
   readonly mediaFiles: MediaFiles;
   readonly lifecycle: Pick<Lifecycle, 'advance'>;
   readonly pictures: Pictures;
-  /** Called after every read of a video's bytes, also if the client disconnected. Not for HEAD and 304. */
+  /** Called after every read of a video's bytes, even if the client disconnected. Not called for HEAD and 304. */
   readonly onRead: (read: FinishedRead) => void;
   readonly onDefect: (error: unknown) => void;
 }
@@ -29,8 +29,8 @@ export interface FinishedRead extends SentBytes {
 }
 
 /**
- * Media, thumbnails and artwork below /cdn/, on the plain Node request, so that large files are sent without web
- * streams. assumed: every new request for a deleted video gets 404 at once; reads in progress complete.
+ * Serves media, thumbnails and artwork below /cdn/ on the plain Node request, to avoid web streams for large files.
+ * assumed: every new request for a deleted video gets 404 immediately; reads in progress complete.
  */
 export function createCdnListener(parts: CdnParts): RawListener {
   return async (request, response) => {
@@ -44,7 +44,7 @@ export function createCdnListener(parts: CdnParts): RawListener {
   };
 }
 
-// Players, feed readers and validators on any site may read these files: none is secret or runs as a page.
+// Open to players, feed readers and validators on any site: no file is secret or runs as a page.
 const HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'Accept-Ranges, Content-Length, Content-Range, ETag, Last-Modified, X-Placeholder',
@@ -78,7 +78,7 @@ interface AskedFile {
 const NOTHING_HERE = new ApiError('not_found', 'There is no such file.');
 const PICTURE_TYPES = { jpg: 'image/jpeg', png: 'image/png' };
 
-/** Decodes nothing in a path: only addresses in the form that the service itself writes exist. */
+/** Parses a path without decoding it: only addresses exactly as the service writes them exist. */
 function fileAskedFor(target: string): AskedFile | undefined {
   const [, folder, id, extension] = /^\/cdn\/(\w+)\/([\w-]{1,100})\.(\w{1,10})(?:\?.*)?$/.exec(target) ?? [];
   return folder && id && extension ? { folder, id, extension } : undefined;
@@ -91,7 +91,7 @@ async function answerVideo({ request, response, id, extension }: VideoRequest, p
   if (!media || media.fileExtension !== extension) throw NOTHING_HERE;
   const file = { path: parts.mediaFiles.pathOf(id), mediaType: media.mediaType, etag: `"${media.sha256}"` };
   const { url = '', headers, socket } = request;
-  // Read now: after a reset of the connection the socket no longer has it.
+  // Read in advance, because a socket loses its remote address when the connection is reset.
   const client = { target: url, remoteAddress: socket.remoteAddress ?? '', userAgent: headers['user-agent'] ?? '' };
   const sent = await sendFile(request, response, file);
   if (sent) parts.onRead({ videoId: id, ...client, ...sent });

@@ -6,15 +6,16 @@ import { ApiError, type ErrorCode } from '../http/api-error.ts';
 export interface FileToSend {
   readonly path: string;
   readonly mediaType: string;
-  /** Strong; without it a weak one of size and time. */
+  /** Strong ETag. Default: a weak one made from size and time. */
   readonly etag?: string;
 }
 
 /**
- * The part of the file that was sent, as this side sees it: some 100 kB may be in transit when a client disconnects.
+ * The part of the file that was sent, as seen by the server: some 100 kB may still be in transit when a client
+ * disconnects.
  */
 export interface SentBytes {
-  /** The position of the first byte. */
+  /** Position of the first byte. */
   readonly start: number;
   readonly bytesSent: number;
   /** Whether the client requested a range (206) instead of the whole file. */
@@ -22,9 +23,9 @@ export interface SentBytes {
 }
 
 /**
- * Answers GET or HEAD with a file, by `send`: ranges (one at a time; several are answered with the whole file, as RFC
- * 9110 section 14.2 allows), If-Range, ETag and the conditions on it.
- * @returns the sent bytes when the response has ended; undefined without content (HEAD, 304)
+ * Answers GET or HEAD with a file, using `send`. Supports If-Range, ETag and its conditions, and single ranges; a
+ * request for several gets the whole file, as RFC 9110 section 14.2 allows.
+ * @returns the bytes sent, once the response has finished; undefined without content (HEAD, 304)
  * @throws ApiError for a missing file (404), a range outside the file (416) and a failed condition (412)
  */
 export async function sendFile(
@@ -53,7 +54,9 @@ interface SendError extends Error {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** 'The last N bytes' of a shorter file are all of it (RFC 9110 section 14.1.2); `send` would answer 416. */
+/**
+ * Turns 'the last N bytes' of a shorter file into the whole file (RFC 9110 section 14.1.2); `send` would answer 416.
+ */
 function widenSuffix({ headers }: IncomingMessage, sizeBytes: number): void {
   const [, suffixBytes] = /^ *bytes=-(\d+)$/.exec(headers.range ?? '') ?? [];
   if (Number(suffixBytes) > sizeBytes) headers.range = 'bytes=0-';
@@ -71,7 +74,7 @@ function rangeOf(response: ServerResponse): Pick<SentBytes, 'start' | 'isRange'>
   return { start: Number(start), isRange };
 }
 
-/** An error of `send` as an ApiError. */
+/** Converts an error from `send` to an ApiError. */
 function refusalOf(error: SendError): Error {
   const refusal = REFUSALS[error.status];
   return refusal ? new ApiError(...refusal, error.headers) : error;

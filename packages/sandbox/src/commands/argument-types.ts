@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Parses the value of an option as a whole number between two limits, inclusive. */
+/** Returns a parser for an option whose value is a whole number between two limits, inclusive. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
@@ -11,7 +11,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** For an option that can be repeated: all its values, in order. */
+/** Collects all values of a repeatable option, in order. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

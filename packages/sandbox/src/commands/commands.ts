@@ -6,9 +6,9 @@ import type { SandboxCommandOptions } from './sandbox.ts';
 import type { Tables, Terminal } from './terminal.ts';
 
 /**
- * Makes a command, such as `dropcast sandbox`, the one that runs the sandbox.
+ * Makes a command, such as `dropcast sandbox`, run the sandbox.
  *
- * @param samples folder of the media that the sandbox can be filled with; null: a short clip of the package
+ * @param samples folder of media for filling the sandbox; null: a short clip from the package
  */
 export function addSandboxCommand(command: Command, terminal: Terminal, samples: string | null): void {
   command
@@ -55,9 +55,9 @@ export function addSandboxCommand(command: Command, terminal: Terminal, samples:
 }
 
 /**
- * Adds `keys`, with which the API keys of a sandbox are managed.
+ * Adds `keys`, which manages the API keys of a sandbox.
  *
- * @param tables loaded for the list
+ * @param tables loaded only when keys are listed
  */
 export function addKeyCommands(sandbox: Command, terminal: Terminal, tables: () => Promise<Tables>): void {
   const keys = sandbox.command('keys').description('list, create and revoke the API keys of a sandbox');
@@ -83,7 +83,7 @@ export function addKeyCommands(sandbox: Command, terminal: Terminal, tables: () 
   );
 }
 
-/** As it is typed: `dropcast sandbox keys`. */
+/** Returns the command as typed: `dropcast sandbox keys`. */
 function nameOf(command: Command): string {
   return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }

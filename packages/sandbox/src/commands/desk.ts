@@ -18,7 +18,7 @@ export interface DeskOptions {
   readonly data?: string;
 }
 
-/** Where keys are managed: at a running sandbox, or in the records of one that does not run. */
+/** Manages keys, either of a running sandbox or in the records of a stopped one. */
 export interface Desk {
   list(): KeyView[] | Promise<KeyView[]>;
   create(name: string, isReadOnly: boolean): NewKeyView | Promise<NewKeyView>;
@@ -27,7 +27,7 @@ export interface Desk {
 
 type NewKeyView = KeyView & { readonly key: string };
 
-/** Does the work at the desk that the options choose. @throws a failure without a desk, or when it refuses */
+/** Runs work at the desk that the options select. @throws a failure if they select none, or if the desk refuses */
 export async function atDesk<T>(
   terminal: Terminal,
   options: DeskOptions,
@@ -70,7 +70,7 @@ async function readCa(terminal: Terminal, path: string): Promise<string> {
   }
 }
 
-/** The lock on the records decides whether a sandbox runs, because its announcement may have outlived it. */
+/** Works on a data folder. The lock on the records shows whether a sandbox is running; an announcement may be stale. */
 async function workInFolder<T>(terminal: Terminal, folder: string, work: (desk: Desk) => Promise<T>): Promise<T> {
   const path = join(folder, 'sandbox.db');
   if (!existsSync(path)) throw terminal.failure(`${folder} has no sandbox records`, exitCodes.failed);

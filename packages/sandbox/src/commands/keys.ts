@@ -7,7 +7,7 @@ export interface KeysOptions extends DeskOptions {
   readonly json?: boolean;
 }
 
-/** `keys list`: all keys, revoked ones included, and how they are used. */
+/** Runs `keys list`: shows all keys, including revoked ones, and their usage. */
 export async function listKeys(terminal: Terminal, options: KeysOptions, tables: () => Promise<Tables>): Promise<void> {
   const { shell } = terminal;
   const keys = await atDesk(terminal, options, async (desk) => desk.list());
@@ -15,7 +15,7 @@ export async function listKeys(terminal: Terminal, options: KeysOptions, tables:
   else shell.stdout.write(keyTable(keys, shell, await tables()));
 }
 
-/** `keys create`: prints the value alone on stdout, only this once. */
+/** Runs `keys create`: prints only the new key's value on stdout. It cannot be shown again. */
 export async function createKey(
   terminal: Terminal,
   name: string,
@@ -31,7 +31,9 @@ export async function createKey(
   shell.stdout.write(`${made.key}\n`);
 }
 
-/** `keys revoke`: the service refuses the key from then on. @param options.listedBy the command that shows all keys */
+/**
+ * Runs `keys revoke`: the service refuses the key from now on. @param options.listedBy the command that lists all keys
+ */
 export async function revokeKey(
   terminal: Terminal,
   id: string,

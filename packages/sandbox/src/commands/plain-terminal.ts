@@ -1,7 +1,7 @@
 import { escapeControls, escapeJson } from '@dropcast/pages/unsafe-characters';
 import type { Column, Terminal } from './terminal.ts';
 
-/** Ends a command of `dropcast-sandbox` with a sentence on stderr and an exit code. */
+/** Fails a command of `dropcast-sandbox` with a sentence on stderr and an exit code. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
   readonly exitCode: number;
@@ -12,14 +12,14 @@ export class CommandFailure extends Error {
   }
 }
 
-/** How `dropcast-sandbox` prints and fails. It has no libraries for terminals, so its text is plain. */
+/** Printing and failing for `dropcast-sandbox`, in plain text because it has no terminal libraries. */
 export const plainTerminal: Omit<Terminal, 'shell'> = {
   printJson: (document, stream) => stream.write(`${escapeJson(JSON.stringify({ v: 1, ...document }))}\n`),
   escapeControls,
   failure: (message, exitCode, options) => new CommandFailure(message, exitCode, options),
 };
 
-/** Rows under their titles, in columns as wide as their widest cell. */
+/** Formats rows below their titles, with each column as wide as its widest cell. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   const lines = [columns.map(({ title }) => title), ...rows.map((row) => row.map(escapeControls))];
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
@@ -28,7 +28,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
   return lines.map((line) => `${line.map(padded).join('  ').trimEnd()}\n`).join('');
 }
 
-/** A time as the service gives it. */
+/** Formats a time as the service sends it. */
 export function moment(iso: string | null): string {
   return iso ?? '-';
 }

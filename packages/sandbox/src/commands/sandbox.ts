@@ -21,19 +21,19 @@ export interface SandboxCommandOptions {
   readonly uploadOrigin: 'same' | 'separate';
   readonly importFrom: 'loopback' | 'anywhere';
   readonly profile?: string;
-  /** ISO 8601. */
+  /** Initial time of the clock, ISO 8601. */
   readonly now?: string;
-  /** `NAME=VALUE` each. */
+  /** Switches, each as `NAME=VALUE`. */
   readonly set?: readonly string[];
   readonly json?: boolean;
 }
 
 type Options = SandboxCommandOptions & {
-  /** Folder of the media that it can be filled with; null: a short clip of the package. */
+  /** Folder of media for filling the sandbox; null: a short clip from the package. */
   readonly samples: string | null;
 };
 
-/** The local video service, until it is stopped. */
+/** Runs the local video service until it is stopped. */
 export async function sandbox(terminal: Terminal, options: Options): Promise<void> {
   const { shell } = terminal;
   shell.takeOverSignals();
@@ -45,7 +45,7 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<voi
 }
 
 async function start({ shell, failure }: Terminal, options: Options): Promise<Sandbox> {
-  // An empty token makes a random one.
+  // If the token is empty, the sandbox generates a random one.
   const adminToken = shell.env['DROPCAST_SANDBOX_TOKEN'] ?? '';
   const { host, port, seed, requestsPerHour, tls = false, uploadOrigin, importFrom } = options;
   const { data: dataDir, expose: exposed = false, externalUrl, cors: corsOrigins, samples: samplesDir } = options;
@@ -73,7 +73,7 @@ async function start({ shell, failure }: Terminal, options: Options): Promise<Sa
   }
 }
 
-/** Names the option as on the command line. */
+/** Names the option as it is written on the command line. */
 function asGiven({ path, what }: OptionProblem): string {
   const option = String(path[0]);
   return `${GIVEN_AS[option] ?? `--${option}`}: ${what}`;

@@ -1,44 +1,44 @@
-/** The process as the commands see it. */
+/** The process, as seen by the commands. */
 export interface Shell {
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** From now on SIGTERM, SIGINT and SIGHUP fire `stopping`; until then they end the process, as usual. */
+  /** Makes SIGTERM, SIGINT and SIGHUP fire `stopping`. Until this is called they end the process, as usual. */
   takeOverSignals(): void;
   readonly stopping: AbortSignal;
 }
 
-/** The process, and how the program that has the commands prints and fails. */
+/** The process, and how the program that hosts the commands prints and fails. */
 export interface Terminal<S extends Shell = Shell> {
   readonly shell: S;
   /** Writes one line, `{"v":1,…}`. */
   printJson(document: object, stream: NodeJS.WritableStream): void;
-  /** Text from outside, made safe for one line of a terminal. */
+  /** Escapes control characters in untrusted text, so that it fits safely on one terminal line. */
   escapeControls(text: string): string;
-  /** To be thrown: ends the command with a sentence on stderr and an exit code. */
+  /** Returns an error to throw, which ends the command with a sentence on stderr and an exit code. */
   failure(message: string, exitCode: number, options?: ErrorOptions): Error;
 }
 
-/** How the program shows a list to a person; loaded when there is one to show. */
+/** Formats lists for people; loaded only when needed. */
 export interface Tables {
-  /** Rows under their titles, each line with its line feed. @param rows raw text, which is made safe here */
+  /** Formats rows below their titles; every line ends with a line feed. @param rows raw text, which is escaped here */
   table(columns: readonly Column[], rows: readonly (readonly string[])[], shell: Shell): string;
-  /** A time as the service gives it, or null for none. */
+  /** Formats a time from the service. @param iso null for no time */
   moment(iso: string | null, shell: Shell): string;
 }
 
 export interface Column {
   readonly title: string;
-  /** Numbers stand to the right. */
+  /** Right-aligns the column, for numbers. */
   readonly align?: 'right';
-  /** Set on columns that may be cut at their end when the table is too wide. */
+  /** Set if the column may be truncated at the end when the table is too wide. */
   readonly cut?: 'end';
 }
 
 /** Exit codes of the commands. */
 export const exitCodes = { fine: 0, failed: 1, usage: 2, notRunning: 3 } as const;
 
-/** Resolves when the signal fires, or at once if it has. */
+/** Resolves when the signal fires, or immediately if it already has. */
 export function whenAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

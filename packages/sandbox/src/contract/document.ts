@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { packageFile } from '../package-files.ts';
 
-/** A JSON schema of the document, or a reference to one. */
+/** A JSON schema in the document, or a reference to one. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -42,15 +42,15 @@ export interface DocumentedAnswer {
 }
 
 export interface Operation {
-  /** As the sandbox calls it: `videos.list`. */
+  /** The sandbox's name for the operation: `videos.list`. */
   readonly name: string;
   readonly method: string;
-  /** With its placeholders, `/v1/videos/{id}`. */
+  /** Path with placeholders: `/v1/videos/{id}`. */
   readonly path: string;
   readonly needsKey: boolean;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly required?: boolean; readonly content: Content } | undefined;
-  /** By status, `4XX` for all others of that hundred. */
+  /** Responses by status; `4XX` covers all other statuses from 400 to 499. */
   readonly answers: Readonly<Record<string, DocumentedAnswer>>;
 }
 
@@ -63,7 +63,7 @@ export const schemas = document.components.schemas;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** All that the contract lets a client ask, references resolved but for those to schemas. */
+/** All operations in the contract. References are resolved, except those to schemas. */
 export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([path, item]) =>
   METHODS.flatMap((method) => (item[method] ? [operationOf(path, method, item)] : [])),
 );
@@ -74,14 +74,14 @@ export function operationNamed(name: string): Operation {
   return operation;
 }
 
-/** The target of a schema that is a reference, with the keywords next to the reference. */
+/** Resolves a schema that is a reference, and merges in the keywords next to the reference. */
 export function schemaItself(schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const { $ref: _, ...beside } = schema;
   return { ...(resolved(schema) as Schema), ...beside };
 }
 
-/** The component of the document's `responses`. */
+/** Returns a component of the document's `responses`. */
 export function answerNamed(name: string): DocumentedAnswer {
   return resolved(document.components.responses[name]) as DocumentedAnswer;
 }
@@ -93,7 +93,7 @@ function operationOf(path: string, method: string, item: Record<string, unknown>
   return {
     name: String(operation['x-operation']),
     method: method.toUpperCase(),
-    // A path with servers of its own is not below the version of the API.
+    // A path with its own servers is not below the API's version segment.
     path: 'servers' in item ? path : `/v1${path}`,
     needsKey: !('security' in operation),
     parameters: parameters.map((parameter) => resolved(parameter) as Parameter),
@@ -108,7 +108,7 @@ function resolvedAnswer(answer: unknown): DocumentedAnswer {
   return { ...found, headers: Object.fromEntries(headers) as NonNullable<DocumentedAnswer['headers']> };
 }
 
-/** The target of a local reference; any other value unchanged. */
+/** Resolves a local reference; returns any other value unchanged. */
 function resolved(value: unknown): unknown {
   const reference = (value as { readonly $ref?: string } | undefined)?.$ref;
   if (reference === undefined) return value;

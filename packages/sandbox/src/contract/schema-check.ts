@@ -2,21 +2,21 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import formats from 'ajv-formats';
 import { schemas, type Schema } from './document.ts';
 
-/** One thing that is wrong with a value, as the validator reports it. */
+/** One problem with a value, as reported by the validator. */
 export type SchemaError = ErrorObject;
 
-/** The problems of a value, as sentences that begin with the place; none when it is valid. */
+/** Returns the problems of a value as sentences that start with the place; empty if the value is valid. */
 export function schemaProblems(schema: Schema, value: unknown): string[] {
   return schemaErrors(schema, value).map(sentenceOf);
 }
 
-/** The same, as the validator reports it. */
+/** Like `schemaProblems`, but returns the validator's own errors. */
 export function schemaErrors(schema: Schema, value: unknown): readonly SchemaError[] {
   const validate = validatorOf(schema);
   return validate(value) ? [] : (validate.errors ?? []);
 }
 
-/** Checks a parameter or header, a text in the form that its schema describes. */
+/** Checks the text of a parameter or header, parsed according to its schema. */
 export function textProblems(schema: Schema, text: string): string[] {
   const isNumber = schema.type === 'integer' && /^-?\d+$/.test(text);
   return schemaProblems(schema, isNumber ? Number(text) : text);
@@ -37,9 +37,9 @@ function validatorOf(schema: Schema): ValidateFunction {
 }
 
 /**
- * The schema for judging: an object may have only the properties that the contract names. The document itself leaves
- * answers open, because a client has to accept new fields; here an undocumented field is a mistake. The branches of an
- * allOf refine what is closed already.
+ * Closes a schema for validation, so that objects may have only documented properties. The document itself leaves
+ * responses open, because clients must accept new fields, but here an undocumented field is a mistake. Branches of an
+ * allOf refine an object that is already closed.
  */
 function closed(schema: unknown, isRefinement: boolean): unknown {
   if (Array.isArray(schema)) return schema.map((item) => closed(item, isRefinement));

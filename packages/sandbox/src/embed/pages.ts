@@ -9,14 +9,14 @@ export interface PlayerPage {
   readonly isAudio: boolean;
   readonly mediaUrl: string;
   readonly posterUrl: string;
-  /** Where the page opens its play. */
+  /** Path at which the page opens its play. */
   readonly playsPath: string;
   readonly settings: PlayerSettings;
-  /** Lets this page's own style and script run, and no other. */
+  /** Allows only this page's own style and script. */
   readonly nonce: string;
 }
 
-/** The browser's own player; the script only counts. */
+/** Renders a page with the browser's own player; the script only counts plays. */
 export function playerPage(page: PlayerPage): Html {
   const title = shownTitle(page.title);
   const { nonce, settings } = page;
@@ -36,11 +36,11 @@ export interface NoticePage {
   readonly heading: string;
   readonly text: string;
   readonly nonce: string;
-  /** The notice is temporary: the page polls, or reloads itself where scripts are off. */
+  /** Whether the notice is temporary. The page then polls, or reloads itself if scripts are off. */
   readonly isWaiting?: boolean;
 }
 
-/** Shown instead of a player. */
+/** Renders a notice in place of the player. */
 export function noticePage({ heading, text, nonce, isWaiting = false }: NoticePage): Html {
   const body = html`<main class="notice" ${isWaiting ? raw('id="waiting"') : ''}>
       <h1>${heading}</h1>
@@ -52,14 +52,14 @@ export function noticePage({ heading, text, nonce, isWaiting = false }: NoticePa
 
 const RELOAD_WITHOUT_SCRIPTS = html`<noscript><meta http-equiv="refresh" content="5" /></noscript>`;
 
-/** Not escaped: only our own code. */
+/** Not escaped, because the code is our own. */
 function inlineScript(nonce: string, code: string): Html {
   return raw(`<script nonce="${nonce}">${code}</script>`);
 }
 
 function mediaElement({ isAudio, mediaUrl, posterUrl, playsPath, settings }: PlayerPage, title: string): Html {
   const { autoplay, muted, loop, controls } = settings;
-  // Controls are on at first: without scripts nothing else could start the player.
+  // Controls are on initially, because without scripts nothing else could start the player.
   const attributes = html`src="${mediaUrl}" aria-label="${title}" data-plays="${playsPath}"
   data-controls="${controls ? 'on' : 'off'}" controls preload="metadata" ${autoplay ? 'autoplay' : ''}
   ${muted ? 'muted' : ''} ${loop ? 'loop' : ''}`;
@@ -74,7 +74,7 @@ interface Document {
   readonly nonce: string;
   readonly body: Html;
   readonly head?: Html | '';
-  /** Checked: it becomes part of the style. */
+  /** Validated colour, because it is inserted into the style. */
   readonly accentColor?: string;
 }
 
@@ -96,7 +96,7 @@ function document({ title, nonce, body, head = '', accentColor = '' }: Document)
     </html>`;
 }
 
-/** Control characters show nothing, and a title without end would hide the picture. */
+/** Replaces invisible control characters, and shortens titles that would otherwise cover the picture. */
 function shownTitle(title: string): string {
   const printable = title.replaceAll(/\p{Cc}/gu, ' ');
   const characters = Array.from(printable.slice(0, 2 * MAX_SHOWN_CHARACTERS + 2));
@@ -106,7 +106,7 @@ function shownTitle(title: string): string {
 
 const MAX_SHOWN_CHARACTERS = 300;
 
-/** Fills the frame of the page. Loads nothing from elsewhere. */
+/** Makes the page fill its frame. Loads nothing external. */
 const PAGE_STYLE = `
 :root { --accent: #4f8cff; color-scheme: dark; }
 * { box-sizing: border-box; }

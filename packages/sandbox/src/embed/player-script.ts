@@ -1,4 +1,4 @@
-/** Runs while a video is not ready, and reloads the page once it is ready or failed. */
+/** Runs while a video is not ready, and reloads the page once the video is ready or failed. */
 export const WAITING_SCRIPT = String.raw`
 setInterval(async () => {
   const answer = await fetch(location.href).catch(() => null);
@@ -7,10 +7,10 @@ setInterval(async () => {
 `;
 
 /**
- * Runs on the embed page. It counts the seconds that really played, from the steps between `timeupdate` events without
- * seeks, and reports them. An answer 404 or 410 means that the play no longer exists: with its video, then the page
- * shows that; or alone, as after a reset, then the next start is a new play. It neither reads nor stores anything about
- * the viewer.
+ * Runs on the embed page. Counts the seconds actually played, from the steps between `timeupdate` events without seeks,
+ * and reports them. A 404 or 410 response means that the play no longer exists. If its video is gone too, the page
+ * shows that; if only the play is gone, as after a reset, the next start opens a new one. Neither reads nor stores
+ * anything about the viewer.
  */
 export const PLAYER_SCRIPT = String.raw`(() => {
 'use strict';

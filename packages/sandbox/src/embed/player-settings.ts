@@ -10,8 +10,9 @@ export interface PlayerSettings {
 }
 
 /**
- * assumed: the inner structure of default_player_settings is not shown (api-spec section 2.2). The player knows
- * `autoplay`, `muted`, `loop` and `controls` (true or false) and `accent_color` (`#rrggbb`); it ignores other settings.
+ * assumed: the specification does not show the structure of default_player_settings (api-spec section 2.2). The player
+ * supports `autoplay`, `muted`, `loop` and `controls` (true or false) and `accent_color` (`#rrggbb`), and ignores other
+ * settings.
  */
 export function playerSettings(stored: Readonly<Record<string, unknown>>): PlayerSettings {
   const { accent_color: accentColor, ...switches } = knownSettings.parse(stored);

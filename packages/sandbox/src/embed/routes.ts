@@ -7,7 +7,7 @@ import { showPage, type EmbedParts } from './show-page.ts';
 import { jsonBody } from '../http/input.ts';
 import { viewerOf } from './viewer-cookie.ts';
 
-/** The embed page of each video (api-spec section 2.1), and the reports of its player. */
+/** Routes for each video's embed page (api-spec section 2.1) and its player's reports. */
 export function createEmbedRoutes(parts: EmbedParts): Hono {
   const plays = new EmbedPlays(parts);
   return new Hono()
@@ -27,9 +27,9 @@ function otherMethod(allow: string): Handler {
 }
 
 /**
- * POST /embed/:id/plays: the player has begun. assumed: every page that plays is one view, a reload another, running
- * again in the same page none. Only JSON is accepted, so that pages of other sites cannot create plays without a CORS
- * preflight.
+ * POST /embed/:id/plays: the player has started. assumed: every page that plays is one view, and a reload is another;
+ * playing again in the same page is not. Only JSON is accepted, so that other sites' pages cannot create plays without
+ * a CORS preflight.
  */
 function openPlay(plays: EmbedPlays, seed: number): Handler {
   return async (context) => {

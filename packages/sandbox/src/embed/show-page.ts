@@ -11,8 +11,8 @@ import { giveCookie } from './viewer-cookie.ts';
 export type EmbedParts = Pick<Services, 'settings' | 'records' | 'lifecycle' | 'clock' | 'events' | 'links'>;
 
 /**
- * GET /embed/:id: the player, in a frame on any site. A deleted video is not found from the same moment on (api-spec
- * section 3). assumed: 404 then, and 200 with a notice while a video is not ready or has failed.
+ * GET /embed/:id: the player, which any site may frame. A deleted video is unavailable immediately (api-spec section
+ * 3). assumed: its page is a 404, and a video that is not ready or has failed gets 200 with a notice.
  */
 export function showPage(parts: EmbedParts): Handler {
   return (context) => {
@@ -56,7 +56,7 @@ interface PageAnswer {
   readonly mediaOrigin?: string;
 }
 
-/** No X-Frame-Options and no frame-ancestors: the page is made for frames. */
+/** Sends the page without X-Frame-Options or frame-ancestors, because it is made for frames. */
 function answer(context: Context, status: 200 | 404, { nonce, page, mediaOrigin = '' }: PageAnswer) {
   return context.html(page, status, {
     'Content-Security-Policy': contentSecurityPolicy(nonce, mediaOrigin),

@@ -5,9 +5,9 @@ import { randomBytes } from 'node:crypto';
 import { viewerFrom } from '../analytics/read-plays.ts';
 
 /**
- * assumed: a viewer is a browser. The embed page gives it a random name in a cookie that only the embed pages see and
- * no script can read, for 90 days. If cookies do not come back, as in frames on other sites over http, address and user
- * agent identify the viewer.
+ * Sets the viewer cookie. assumed: a viewer is a browser. The embed page stores a random name in a 90-day cookie that
+ * is sent only to embed pages and hidden from scripts. If cookies are blocked, as in frames on other sites over http,
+ * address and user agent identify the viewer.
  */
 export function giveCookie(context: Context): void {
   if (cookieOf(context) !== undefined) return;
@@ -16,12 +16,12 @@ export function giveCookie(context: Context): void {
     path: '/embed',
     httpOnly: true,
     maxAge: 90 * DAY_S,
-    // In a frame on another site, browsers send back only such a cookie, a different one per site.
+    // In a frame on another site, browsers return only cookies with these attributes, separately for each site.
     ...(isHttps ? { secure: true, sameSite: 'None', partitioned: true } : { sameSite: 'Lax' }),
   });
 }
 
-/** The viewer behind a request of the embed page. */
+/** Identifies the viewer who made a request from the embed page. */
 export function viewerOf(context: Context, seed: number): string {
   const cookie = cookieOf(context);
   if (cookie !== undefined) return `browser_${cookie}`;
@@ -32,7 +32,7 @@ export function viewerOf(context: Context, seed: number): string {
 const COOKIE = 'dropcast_viewer';
 const DAY_S = 86_400;
 
-/** Only a value in our own form, because it is stored. */
+/** Returns the cookie only if it has our own format, because it is stored. */
 function cookieOf(context: Context): string | undefined {
   const value = getCookie(context, COOKIE);
   return value !== undefined && /^[\w-]{20}$/.test(value) ? value : undefined;

@@ -2,12 +2,12 @@ import { ApiError, codeOfStatus } from '../http/api-error.ts';
 import type { EarlyAnswer } from '../http/exchange.ts';
 import type { FaultOf } from './fault-rule.ts';
 
-/** The kinds that only answer: they check no key, count no request and read no body. */
+/** Faults that only send a response: no key is checked, no request counted and no body read. */
 export type Refusal = FaultOf<
   'status' | 'rate_limited' | 'html_502' | 'redirect' | 'expired_address' | 'second_put_refused'
 >;
 
-/** Pure: the answer. @param nowMs by the sandbox's clock */
+/** Builds the response for a fault. Pure. @param nowMs by the sandbox's clock */
 export function answerInstead(fault: Refusal, nowMs: number): EarlyAnswer {
   switch (fault.kind) {
     case 'status':
@@ -33,7 +33,7 @@ export function answerInstead(fault: Refusal, nowMs: number): EarlyAnswer {
   }
 }
 
-/** As nginx sends it when its upstream is down. */
+/** The page that nginx sends when its upstream is down. */
 const PROXY_PAGE = `<html>
 <head><title>502 Bad Gateway</title></head>
 <body>
@@ -43,8 +43,8 @@ const PROXY_PAGE = `<html>
 `;
 
 /**
- * A date comes with a `Date` header: both follow the sandbox's clock, so only their difference is meaningful (RFC 9110
- * section 10.2.3).
+ * Builds `Retry-After`. A date is sent along with a `Date` header: both follow the sandbox's clock, so only their
+ * difference is meaningful (RFC 9110 section 10.2.3).
  */
 function waitHeaders(fault: FaultOf<'rate_limited'>, nowMs: number): Readonly<Record<string, string>> {
   switch (fault.retry_after) {

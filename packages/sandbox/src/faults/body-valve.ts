@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Sits between the connection and the reader of the request's body, and passes only as many bytes as allowed. While it
- * holds some back, the connection is not read, so the client notices. Must be made before the first byte arrives, that
- * is, in the same turn as the 'request' event. It sits on `push` and `_read`, the two ends at which Node's HTTP parser
- * and a reader meet: a separate stream would not be an IncomingMessage.
+ * Sits between the connection and the reader of the request body, and passes only as many bytes as allowed. While bytes
+ * are held back, the connection is not read, so the client notices. Must be created before the first byte arrives, in
+ * the same turn as the 'request' event. Hooks into `push` and `_read`, where Node's HTTP parser and a reader meet,
+ * since a separate stream would not be an IncomingMessage.
  */
 export class BodyValve {
   readonly #request: IncomingMessage;
@@ -18,7 +18,7 @@ export class BodyValve {
   /** Called when all allowed bytes have passed. */
   onSpent: () => void = () => undefined;
 
-  /** @param request whose body is unread; nothing passes until `allow` */
+  /** @param request with an unread body; nothing passes until `allow` is called */
   constructor(request: IncomingMessage) {
     this.#request = request;
     this.#push = request.push.bind(request);
@@ -41,8 +41,8 @@ export class BodyValve {
   }
 
   /**
-   * Reads ahead without passing any byte. @returns the whole body; undefined if it is longer than `mostBytes` or
-   * interrupted
+   * Reads ahead without passing any bytes. @returns the whole body; undefined if it is longer than `mostBytes` or was
+   * cut off
    */
   async peek(mostBytes: number): Promise<Buffer | undefined> {
     this.#isReadAhead = true;

@@ -5,20 +5,20 @@ import type { FaultOf } from './fault-rule.ts';
 import { sendAnswer, type HeldAnswer } from './held-answer.ts';
 import type { BodyValve } from './body-valve.ts';
 
-/** Carries out the request and holds back the answer for `ms`. */
+/** Sends the response `ms` after the request was carried out. */
 export async function sendLate({ request, response }: Exchange, answer: HeldAnswer, ms: number): Promise<void> {
   request.socket.setTimeout(0); // it is slow, not silent
   if (await pause(response, ms)) sendAnswer(response, answer);
 }
 
-/** Carries out the request and closes the connection without an answer. */
+/** Closes the connection without a response, after the request was carried out. */
 export function loseAnswer({ request }: Exchange): void {
   request.socket.destroy();
 }
 
 /**
- * Sends the head and `after_bytes` of the body, then stalls or resets the connection (a reset may discard what the
- * client has not read yet).
+ * Sends the response's headers and `after_bytes` of its body, then stalls or resets the connection. A reset may discard
+ * what the client has not yet read.
  */
 export async function answerPartly(
   { request, response }: Exchange,
@@ -34,13 +34,13 @@ export async function answerPartly(
   else await untilClosed(response);
 }
 
-/** Reads the body at this rate. The operating system buffers some more. */
+/** Reads the body at this rate. The operating system buffers some more data. */
 export function slowRead({ request }: Exchange, valve: BodyValve, bytesPerSecond: number): void {
   request.socket.setTimeout(0); // it is slow, not silent
   const atOnce = Math.max(1, Math.round((bytesPerSecond * SLICE_MS) / 1000));
-  // A rate below one byte a slice is kept by longer slices.
+  // Rates below one byte per slice need longer slices.
   const sliceMs = Math.max(SLICE_MS, 1000 / bytesPerSecond);
-  // Only when spent, so that a client that paused gets no faster afterwards.
+  // Allow more only when all is spent, so that a client that paused does not catch up afterwards.
   const timer = setInterval(() => valve.isSpent && valve.allow(atOnce), sliceMs);
   request.once('close', () => clearInterval(timer));
   valve.allow(atOnce);
@@ -48,7 +48,7 @@ export function slowRead({ request }: Exchange, valve: BodyValve, bytesPerSecond
 
 const SLICE_MS = 20;
 
-/** Stops reading after `after_bytes`; the answer waits for the rest. A shorter body is not affected. */
+/** Stops reading after `after_bytes`, so the response waits for the rest. Shorter bodies are not affected. */
 export function stallBody(
   { request }: Exchange,
   valve: BodyValve,
@@ -58,7 +58,7 @@ export function stallBody(
   valve.allow(afterBytes);
 }
 
-/** Resets the connection after `after_bytes`, at least one. A shorter body is not affected. */
+/** Resets the connection after `after_bytes`, at least one. Shorter bodies are not affected. */
 export function resetBody(
   { request }: Exchange,
   valve: BodyValve,
@@ -69,21 +69,21 @@ export function resetBody(
 }
 
 /**
- * Resets the connection, as a crashed host or a middlebox does. Under TLS Node offers no reset, so the connection just
- * closes.
+ * Resets the connection, as a crashed host or a middlebox does. Node cannot reset a TLS connection, so that is simply
+ * closed.
  */
 export function reset({ socket }: IncomingMessage): void {
   if (socket instanceof TLSSocket) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-/** Resolves when the connection closes: the client gives up, or the sandbox stops. */
+/** Resolves when the connection closes, because the client gave up or the sandbox is stopping. */
 async function untilClosed(response: ServerResponse): Promise<void> {
   if (response.destroyed || response.closed) return;
   await new Promise<void>((resolve) => response.once('close', resolve));
 }
 
-/** Waits in real time. Ends early if the client disconnects. @returns whether it is still connected */
+/** Waits in real time, but no longer than the client stays connected. @returns whether it is still connected */
 async function pause(response: ServerResponse, ms: number): Promise<boolean> {
   if (response.destroyed) return false;
   await new Promise<void>((resolve) => {

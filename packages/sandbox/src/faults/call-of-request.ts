@@ -3,7 +3,7 @@ import type { Records } from '../store/records.ts';
 import type { BodyValve } from './body-valve.ts';
 import type { Call } from './schedule.ts';
 
-/** The video and channel that a request's address names. */
+/** Finds the video and channel that a request's address names. */
 export function callOf(operation: string, url: string, records: Pick<Records, 'videos' | 'feeds'>): Call {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   const [first, collection, second = ''] = pathname.split('/').slice(1);
@@ -17,7 +17,7 @@ export function callOf(operation: string, url: string, records: Pick<Records, 'v
   return { operation, videoId, channelId };
 }
 
-/** The channel of a new video is only in its body. Leaves the body unread for the handler. */
+/** Reads a new video's channel, which only the body names. Leaves the body unread for the handler. */
 export async function channelInBody(valve: BodyValve): Promise<string> {
   const body = await valve.peek(MOST_BODY_BYTES);
   try {
@@ -28,7 +28,7 @@ export async function channelInBody(valve: BodyValve): Promise<string> {
   }
 }
 
-/** Longer bodies are refused by the API. */
+/** Maximum body size to read; the API refuses longer bodies. */
 const MOST_BODY_BYTES = 1024 * 1024;
 
 function isObject(value: unknown): value is Record<string, unknown> {

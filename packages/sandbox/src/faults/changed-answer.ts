@@ -1,10 +1,10 @@
 import type { FaultOf } from './fault-rule.ts';
 import type { HeldAnswer } from './held-answer.ts';
 
-/** The kinds that change the answer after the work is done. */
+/** Faults that change the response after the request was carried out. */
 export type AnswerChange = FaultOf<'truncated_json' | 'wrong_content_type' | 'unknown_status' | 'extra_fields'>;
 
-/** Pure: the changed answer. Answers without a JSON body stay unchanged. */
+/** Returns the changed response. Responses without a JSON body stay unchanged. Pure. */
 export function changedAnswer(answer: HeldAnswer, change: AnswerChange): HeldAnswer {
   const json = jsonOf(answer);
   if (json === undefined) return answer;
@@ -29,12 +29,12 @@ function withJson(answer: HeldAnswer, json: unknown): HeldAnswer {
   return { ...answer, body: Buffer.from(JSON.stringify(json)) };
 }
 
-/** Replaces every status: of a video, of each in a list, of a publish result. */
+/** Replaces every status: in a video, in each video of a list, in a publish result. */
 function withStatus(json: unknown, status: string): unknown {
   return everyObject(json, (object) => (typeof object['status'] === 'string' ? { ...object, status } : object));
 }
 
-/** Adds fields of every JSON type to each object, with names that no specification has. */
+/** Adds fields of every JSON type to each object, with names that appear in no specification. */
 function withExtraFields(json: unknown): unknown {
   const extra = { x_text: 'new', x_number: 1.5, x_nothing: null, x_list: [1, 'two'], x_object: { deep: true } };
   return everyObject(json, (object) => ({ ...extra, ...object, ...extra }));

@@ -10,7 +10,7 @@ import { changedAnswer } from './changed-answer.ts';
 import type { FaultRule } from './fault-rule.ts';
 import { holdAnswer, sendAnswer, type HeldAnswer } from './held-answer.ts';
 
-/** Applies the faults to API requests and uploads, and to nothing else. */
+/** Creates the layer that applies faults to API requests and uploads, and to nothing else. */
 export function createFaultLayer(parts: Pick<Services, 'faults' | 'records' | 'clock' | 'journal'>): Layer {
   const { faults, records, clock, journal } = parts;
   return async (arrived, proceed) => {
@@ -33,16 +33,16 @@ function withBodyAskedFor(exchange: Exchange): Exchange {
   return { ...exchange, awaitsContinue: false };
 }
 
-/** A request, and how it would be answered without a fault. */
+/** A request, and how to handle it without a fault. */
 interface Intercepted {
   readonly exchange: Exchange;
   readonly valve: BodyValve;
   readonly proceed: () => Promise<void>;
-  /** By the sandbox's clock. */
+  /** Time of the request by the sandbox's clock. */
   readonly nowMs: number;
 }
 
-/** Answers the request with the fault of the rule; without a rule, normally. */
+/** Applies the rule's fault to the request; without a rule, handles the request normally. */
 async function applyFault(rule: FaultRule | undefined, intercepted: Intercepted): Promise<void> {
   const { exchange, valve, proceed, nowMs } = intercepted;
   switch (rule?.kind) {
@@ -84,7 +84,7 @@ async function applyFault(rule: FaultRule | undefined, intercepted: Intercepted)
   }
 }
 
-/** Carries out the request, and hands over the complete answer. */
+/** Carries out the request and passes on the complete response. */
 async function withAnswer(
   { exchange, valve, proceed }: Intercepted,
   decide: (answer: HeldAnswer) => void | Promise<void>,

@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { operations } from '../http/operations.ts';
 
 /**
- * A fault, and when and which requests it hits, in the admin side's format. A rule hits the matching calls
- * from number `nth` on, `times` of them at most, each with `probability`; after `ttl_ms` it is removed.
+ * A fault, and which requests it hits when, in the admin API's format. A rule hits matching calls from number `nth` on,
+ * at most `times` of them, each with `probability`; it is removed after `ttl_ms`.
  */
 export type FaultRule = z.output<typeof faultRule>;
 
 export type FaultKind = FaultRule['kind'];
 export type FaultOf<K extends FaultKind> = Extract<FaultRule, { kind: K }>;
 
-/** Every operation that a fault can hit. The admin side and the page are never hit. */
+/** Every operation that a fault can hit. The admin API and the web page are never affected. */
 const faultyOperations = ['*', 'uploads.put', ...operations.map(({ name }) => name)];
 
 const id = z.string('must be a string').min(1, 'must not be empty').max(200, 'must have at most 200 characters');
@@ -28,11 +28,14 @@ const probability = 'must be above 0 and at most 1';
 const when = {
   channel_id: id.optional(),
   video_id: id.optional(),
-  /** Counted from 1 among the matching calls since the rule was added. With `nth` alone it hits that call only. */
+  /**
+   * First call to hit, counted from 1 among the matching calls since the rule was added. Without `times`, only that
+   * call.
+   */
   nth: count(1_000_000).optional(),
   times: count(1_000_000).optional(),
   probability: z.number(probability).gt(0, probability).max(1, probability).optional(),
-  /** By the sandbox's clock. */
+  /** Lifetime of the rule, by the sandbox's clock. */
   ttl_ms: count(LONGEST_TTL_MS).optional(),
 };
 
@@ -42,7 +45,7 @@ function fault<const K extends string, P extends z.ZodRawShape>(kind: K, paramet
   return z.strictObject({ kind: z.literal(kind), operation, ...when, ...parameters });
 }
 
-/** A fault that means something for one operation only. */
+/** Defines a fault that applies to one operation only. */
 function faultOf<const K extends string, P extends z.ZodRawShape>(operation: string, kind: K, parameters: P) {
   const only = z.literal(operation, `must be ${operation}, the only operation for ${kind}`).default(operation);
   return z.strictObject({ kind: z.literal(kind), operation: only, ...when, ...parameters });
@@ -54,7 +57,7 @@ const longPause = count(3_600_000, 0);
 const bodyBytes = count(Number.MAX_SAFE_INTEGER, 0).default(0);
 const of = z.enum(['request', 'answer'], 'must be request or answer');
 
-/** Node would throw on an invalid header in the middle of an answer. */
+/** Whether all headers are valid; Node would throw on an invalid one in the middle of a response. */
 function isHeader(headers: Record<string, string>): boolean {
   return Object.entries(headers).every(([name, value]) => {
     try {
@@ -78,14 +81,14 @@ const retryAfterText = z
 
 const errorStatus = 'must be an integer from 400 to 599';
 
-/** All assumed: the specification gives the form of errors, not when to expect which. */
+/** All assumed: the specification defines the format of errors, but not when to expect which. */
 export const faultRule = z.discriminatedUnion(
   'kind',
   [
-    // Only answers.
+    // These faults only send a response.
     fault('status', {
       status: z.int(errorStatus).min(400, errorStatus).max(599, errorStatus),
-      /** Default: the code that belongs to the status. */
+      /** Error code. Default: the one that belongs to the status. */
       code: code.optional(),
       message: message.default('A fault of the sandbox.'),
       headers: headerFields.optional(),
@@ -95,7 +98,7 @@ export const faultRule = z.discriminatedUnion(
         .enum(['seconds', 'date', 'absent', 'absurd'], 'must be seconds, date, absent or absurd')
         .default('seconds'),
       seconds: count(86_400, 0).default(1),
-      /** The value of the absurd header. */
+      /** Header value for `absurd`. */
       text: retryAfterText.default('-1'),
     }),
     fault('html_502', {}),
@@ -108,14 +111,14 @@ export const faultRule = z.discriminatedUnion(
     }),
     faultOf('uploads.put', 'expired_address', {}),
     faultOf('uploads.put', 'second_put_refused', {}),
-    // Carries out the request, but the connection is slow or breaks. Byte counts are of the body.
+    // These carry out the request, but over a slow or broken connection. Byte counts refer to the body.
     fault('delay', { ms: longPause }),
     fault('slow_read', { bytes_per_second: count(1_000_000_000) }),
     fault('stall', { of, after_bytes: bodyBytes }),
     fault('reset', { of, after_bytes: bodyBytes }),
     fault('answer_lost', {}),
     faultOf('videos.create', 'drop_after_create', {}),
-    // Carries out the request, and changes the answer if it is JSON.
+    // These carry out the request and change the response if it is JSON.
     fault('truncated_json', {}),
     fault('wrong_content_type', {
       content_type: z
@@ -128,7 +131,7 @@ export const faultRule = z.discriminatedUnion(
     }),
     fault('unknown_status', { status: code.default('transcoding') }),
     fault('extra_fields', {}),
-    // Changes no answer, but the outcome of processing. Counts videos whose bytes have arrived.
+    // These change the outcome of processing, not the response. They count videos whose bytes have arrived.
     faultOf('*', 'stuck_processing', {}),
     faultOf('*', 'failed_processing', {
       code: code.default('injected_fault'),
@@ -138,5 +141,5 @@ export const faultRule = z.discriminatedUnion(
   'must be a kind of fault, such as status, delay or answer_lost (docs/sandbox.md lists them)',
 );
 
-/** A complete new list. */
+/** The complete list of faults that replaces the current one. */
 export const faultRules = z.array(faultRule, 'must be an array of faults').max(1000, 'must have at most 1000 faults');

@@ -1,6 +1,6 @@
 import type { FaultKind, FaultRule } from './fault-rule.ts';
 
-/** The effect of a kind of fault on a request, in a few words. Any other text stays unchanged. */
+/** Describes a fault kind's effect on a request in a few words. Returns any other text unchanged. */
 export function kindInWords(kind: string): string {
   return Object.hasOwn(KINDS, kind) ? KINDS[kind as FaultKind] : kind;
 }
@@ -26,7 +26,7 @@ const KINDS: Readonly<Record<FaultKind, string>> = {
   failed_processing: 'processing fails',
 };
 
-/** The effect of a fault on each request that it hits, as a sentence without its full stop. */
+/** Describes a fault's effect on each request that it hits, as a sentence without the full stop. */
 export function faultInWords(rule: FaultRule): string {
   switch (rule.kind) {
     case 'status':

@@ -8,32 +8,35 @@ import { isDue, isFate, isMatch, type Call } from './schedule.ts';
 export interface FaultParts {
   readonly clock: Clock;
   readonly events: Events;
-  /** The same seed, rules and calls give the same faults. */
+  /** Seed for the draws: the same seed, rules and calls give the same faults. */
   readonly seed: number;
-  /** '' for an unknown video. */
+  /** Returns the video's channel, or '' for an unknown video. */
   readonly channelOf: (videoId: string) => string;
 }
 
-/** An active rule, and how often it matched and hit. */
+/** An active rule, and how often it has matched and hit. */
 export interface Fault {
   readonly id: string;
   readonly rule: FaultRule;
   readonly expiresAtMs: number | null;
-  /** Matching calls that no rule before it took. */
+  /** Number of matching calls that no earlier rule hit. */
   readonly calls: number;
   readonly applied: number;
 }
 
 /**
  * The active faults. Rules are tried in the order in which they were added. The first that hits takes the call, and
- * later rules do not see it, so several one-shot rules hit one call each. A restart clears them.
+ * later rules never see it, so several one-shot rules hit one call each. A restart clears the rules.
  */
 export class Faults {
   readonly #parts: FaultParts;
   #faults: Mutable<Fault>[] = [];
   #lastNumber = 0;
 
-  /** @param parts clock for expiry, events for changes, seed for draws, and the channel of a video for `channel_id` */
+  /**
+   * @param parts clock for expiry, events for changes, seed for draws, and a lookup of a video's channel for
+   *   `channel_id`
+   */
   constructor(parts: FaultParts) {
     this.#parts = parts;
   }
@@ -47,18 +50,17 @@ export class Faults {
     return { ...fault };
   }
 
-  /** Replaces all faults. */
   replace(rules: readonly FaultRule[]): Fault[] {
     this.clear();
     return rules.map((rule) => this.add(rule));
   }
 
-  /** In the order in which they are tried. */
+  /** Lists the faults in the order in which they are tried. */
   list(): Fault[] {
     return this.#inForce().map((fault) => ({ ...fault }));
   }
 
-  /** @returns false if there is none with that id */
+  /** @returns false if no fault has this id */
   remove(id: string): boolean {
     const rest = this.#faults.filter((fault) => fault.id !== id);
     const isKnown = rest.length < this.#faults.length;
@@ -73,13 +75,13 @@ export class Faults {
     this.#changed('');
   }
 
-  /** As if no rule had ever been added: numbering and random draws start over. */
+  /** Removes all rules, and restarts numbering and random draws. */
   reset(): void {
     this.clear();
     this.#lastNumber = 0;
   }
 
-  /** Whether any rule could hit a request of this operation, and whether one depends on its channel. */
+  /** Whether any rule could hit a request for this operation, and whether that depends on the request's channel. */
   interestIn(operation: string): 'none' | 'any channel' | 'the channel' {
     const could = this.#inForce().filter(
       ({ rule }) => !isFate(rule) && (rule.operation === '*' || rule.operation === operation),
@@ -88,12 +90,12 @@ export class Faults {
     return could.some(({ rule }) => rule.channel_id !== undefined) ? 'the channel' : 'any channel';
   }
 
-  /** The fault that hits this request, counted as applied. */
+  /** Returns the fault that hits this request, and counts it as applied. */
   take(call: Call): Fault | undefined {
     return this.#take(call, (rule) => !isFate(rule));
   }
 
-  /** The outcome that a fault imposes on this video's processing. */
+  /** Returns the outcome that a fault imposes on this video's processing, if any. */
   fateOf(videoId: string): Fate | undefined {
     const call = { operation: 'processing', videoId, channelId: this.#parts.channelOf(videoId) };
     const rule = this.#take(call, isFate)?.rule;
@@ -116,7 +118,7 @@ export class Faults {
     return isDue(fault.rule, fault.calls, { applied: fault.applied, draw });
   }
 
-  /** The rules that have not expired. */
+  /** Drops expired rules and returns the rest. */
   #inForce(): Mutable<Fault>[] {
     const nowMs = this.#parts.clock.nowMs();
     const isOver = ({ expiresAtMs }: Fault) => expiresAtMs !== null && expiresAtMs <= nowMs;

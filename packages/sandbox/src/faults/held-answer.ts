@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** A complete answer, not sent yet. */
+/** A complete response that has not been sent yet. */
 export interface HeldAnswer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
@@ -8,8 +8,8 @@ export interface HeldAnswer {
 }
 
 /**
- * Redirects what the handler writes into memory. Resolves with the complete answer, or undefined if the connection
- * closes first; from then on the response works normally again, with status and headers set.
+ * Captures what the handler writes. Resolves to the complete response, or to undefined if the connection closes first.
+ * The response object then works normally again, with status and headers set.
  */
 export function holdAnswer(response: ServerResponse): Promise<HeldAnswer | undefined> {
   const chunks: Buffer[] = [];
@@ -48,7 +48,6 @@ export function holdAnswer(response: ServerResponse): Promise<HeldAnswer | undef
 
 const HELD = ['flushHeaders', 'writeHead', 'write', 'end'];
 
-/** Sends an answer. */
 export function sendAnswer(response: ServerResponse, { status, headers, body }: HeldAnswer): void {
   response.statusCode = status;
   setHeaders(response, headers);
@@ -56,7 +55,7 @@ export function sendAnswer(response: ServerResponse, { status, headers, body }: 
   response.end(body);
 }
 
-/** Node takes them as an object, or as a flat array of names and values. */
+/** Sets headers in either form that Node accepts: an object, or a flat array of names and values. */
 function setHeaders(response: ServerResponse, headers: unknown): void {
   if (typeof headers !== 'object' || headers === null) return;
   const pairs = Array.isArray(headers) ? pairsOf(headers) : Object.entries(headers);

@@ -6,7 +6,7 @@ import type { Services } from '../services.ts';
 import { faultRule, faultRules } from './fault-rule.ts';
 import type { Fault } from './faults.ts';
 
-/** The faults below the admin side: list, add one, replace all, remove one or all. The mounting side checks access. */
+/** Admin routes for faults: list, add one, replace all, remove one or all. The parent route checks access. */
 export function createFaultRoutes({ faults }: Pick<Services, 'faults'>): Hono {
   const routes = new Hono();
   routes.get('/_sandbox/faults', (context) => context.json({ data: faults.list().map(faultItem) }));
@@ -29,7 +29,7 @@ export function createFaultRoutes({ faults }: Pick<Services, 'faults'>): Hono {
   return routes;
 }
 
-/** The rule with its defaults, and how often it matched and hit. */
+/** Formats a rule with its defaults, and how often it has matched and hit. */
 export function faultItem({ id, rule, expiresAtMs, calls, applied }: Fault) {
   return { id, ...rule, expires_at: expiresAtMs === null ? null : isoTime(expiresAtMs), calls, applied };
 }

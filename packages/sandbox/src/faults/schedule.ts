@@ -1,6 +1,6 @@
 import type { FaultOf, FaultRule } from './fault-rule.ts';
 
-/** A call when it arrives; '' where it names none. */
+/** A call as it arrives. Ids are '' where the call names none. */
 export interface Call {
   readonly operation: string;
   readonly videoId: string;
@@ -16,7 +16,7 @@ export function isMatch(rule: FaultRule, { operation, videoId, channelId }: Call
 }
 
 /**
- * Pure: whether the rule hits its matching call number `callNumber` (from 1), having hit `applied` before.
+ * Whether a rule hits its matching call number `callNumber` (from 1), after hitting `applied` calls before. Pure.
  * @param draw a fraction in [0, 1) for this call
  */
 export function isDue(
@@ -28,7 +28,7 @@ export function isDue(
   return callNumber >= (nth ?? 1) && applied < times && draw < probability;
 }
 
-/** Whether the fault is about a video's processing and not about a request. */
+/** Whether the fault affects a video's processing rather than a request. */
 export function isFate(rule: FaultRule): rule is FaultOf<'stuck_processing' | 'failed_processing'> {
   return rule.kind === 'stuck_processing' || rule.kind === 'failed_processing';
 }
