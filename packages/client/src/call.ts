@@ -10,7 +10,7 @@ export interface WithResponse<T> {
   readonly response: RawResponse;
 }
 
-/** A response of the service, unmodified: the body of a create response contains the signed upload address. */
+/** An unmodified response from the service. The body of a create response contains the signed upload address. */
 export interface RawResponse {
   /** 200 to 299. */
   readonly status: number;

@@ -162,7 +162,7 @@ export class Caller {
     throwIfAborted(signal, request.operation);
     if (gate !== undefined) {
       const atGate = { ...note, signal, ...(priority !== undefined && { priority }) };
-      // Abort here: a gate may ignore the signal, or reject with its own error when it fires.
+      // Wrapped because a gate may ignore the signal, or reject with its own error when the signal fires.
       await untilAborted((async () => await gate.pass(atGate))(), signal, request.operation);
     }
     throwIfAborted(signal, request.operation);

@@ -190,7 +190,7 @@ export class FileChangedError extends UploadError {
   override readonly name = 'FileChangedError';
 }
 
-/** There is no file at the path. */
+/** No file exists at the path. */
 export class FileVanishedError extends UploadError {
   override readonly name = 'FileVanishedError';
 }

@@ -95,8 +95,9 @@ async function* eachOnce<Item, Page extends Counted>({
 }
 
 /**
- * Returns null instead of a 404 for the page after the last: api-spec section 4.1 specifies an empty page there, but
- * frameworks answer 404. Applies only if the earlier pages were complete, so that a list cut short does not look whole.
+ * Treats a 404 for the page after the last as the end of the list and returns null. Api-spec section 4.1 specifies an
+ * empty page there, but frameworks answer 404. Applies only if the earlier pages were complete, so that a truncated
+ * list does not look whole.
  */
 async function orEnd<Page>(asked: Call<Page>, isComplete: boolean): Promise<Page | null> {
   try {

@@ -17,7 +17,7 @@ export const longestTimerMs = 2_147_483_647;
 const longestRetryAfterMs = 86_400_000;
 const mostRetries = 10;
 
-/** @throws TypeError names the invalid option, never the key */
+/** @throws TypeError an option is invalid; the message names the option and never shows the key */
 export function settingsOf(options: VideoClientOptions): ClientSettings {
   const { timeoutMs = 30_000, maxRetries = 2, maxRetryAfterMs = 60_000, sendKeyTo = [], ca } = options;
   const { honoursIdempotencyKey = false } = options;

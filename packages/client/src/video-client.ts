@@ -80,7 +80,7 @@ export interface Videos {
   upload(source: UploadSource, fields: NewVideo, options?: UploadCallOptions): Promise<UploadedVideo>;
   /**
    * Sends a record's file. After a failed PUT it requests the video's status and retries, at most `maxRetries` times,
-   * only if that is `pending`. So no file arrives twice, and an upload whose response was lost is recognised. See
+   * only if the status is `pending`. So no file arrives twice, and an upload whose response was lost is recognised. See
    * `askAfterFailure`.
    *
    * @throws {FileVanishedError | FileUnreadableError} the file does not exist or cannot be read
@@ -213,8 +213,8 @@ export interface SeekableSource {
 /** Options of `send`. */
 export interface SendCallOptions extends RequestOptions {
   /**
-   * Called whenever the kernel has accepted more bytes. Each attempt starts again from the first byte; an empty file
-   * makes no calls. Awaited if async; its error ends the upload.
+   * Called whenever the kernel has accepted more bytes. Each attempt counts from zero again; an empty file causes no
+   * calls. Awaited if async; its error ends the upload.
    */
   readonly onProgress?: ((sentBytes: number, totalBytes: number) => void) | undefined;
   /**

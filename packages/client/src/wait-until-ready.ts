@@ -21,7 +21,7 @@ const leastIntervalMs = 1000;
  */
 const lastLookMs = 1000;
 
-/** How long a service may be unreachable once it has answered. One that has never answered is given no such time. */
+/** How long a service that has answered before may be unreachable. One that has never answered fails immediately. */
 const outageMs = 300_000;
 
 /** @throws as `Videos.waitUntilReady` */

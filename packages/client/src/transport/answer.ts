@@ -153,7 +153,7 @@ function nonJson(answer: Answer): string {
   return looksLikePage(answer) ? 'a web page, as proxies and login portals send' : 'a body that is not JSON';
 }
 
-/** Returns the compression of the body, judged by the header or by its first bytes; null if it is not compressed. */
+/** Returns the body's compression, according to the header or the first bytes; null if it is not compressed. */
 function packingOf({ headers, body }: Answer): string | null {
   const named = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (named !== '' && named !== 'identity' && parseJson(body) === undefined) return plain(named, 20);
@@ -165,7 +165,9 @@ function isEmpty(answer: Answer): boolean {
   return answer.body.trim() === '';
 }
 
-/** Empty bodies are not pages: some frameworks label every response as HTML, even an empty one. */
+/**
+ * Whether a response is a web page. Empty bodies do not count, because some frameworks label every response as HTML.
+ */
 function looksLikePage(answer: Answer): boolean {
   if (isEmpty(answer)) return false;
   return /\bhtml\b/i.test(answer.headers['content-type'] ?? '') || startsLikePage(answer.body);

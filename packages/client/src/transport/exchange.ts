@@ -30,8 +30,8 @@ export interface Exchange {
 const longestAnswerBytes = 4 * 1024 * 1024;
 
 /**
- * Sends one request and returns its response, whatever the status. Never retries, follows redirects or decompresses; a
- * short response could otherwise expand into a huge one.
+ * Sends one request and returns its response, whatever the status. Never retries, follows redirects or decompresses: a
+ * short compressed response could expand into a huge one.
  *
  * @throws {ConnectionError | RequestTimeoutError} no response
  * @throws {UnreadableAnswerError} the response is too long

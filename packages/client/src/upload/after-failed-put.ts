@@ -13,7 +13,8 @@ import type { RetryFacts } from '../retry.ts';
 
 export interface FailedPut extends Omit<RetryFacts, 'isRepeatable'> {
   /**
-   * Whether the last part of the body was sent in this or an earlier attempt, so the file may have arrived complete.
+   * Whether the last part of the body was sent in this or an earlier attempt. If so, the file may have arrived
+   * complete.
    */
   readonly mayHaveArrived: boolean;
 }

@@ -52,7 +52,7 @@ export class StreamReader implements BodyReader {
 
   async #pull(signal: AbortSignal): Promise<IteratorResult<unknown, unknown>> {
     try {
-      // Abort here: a hanging stream may not end even when destroyed.
+      // Stops waiting on abort, because a hanging stream may not end even when destroyed.
       const chunks = this.#chunks ?? (await untilAborted(this.#open(), signal, 'the upload'));
       return await untilAborted(chunks.next(), signal, 'the upload');
     } catch (error) {

@@ -168,7 +168,7 @@ export class UploadBody implements AsyncIterable<Buffer> {
   }
 }
 
-/** Recomputes a hash lost with its thread; only files are hashed in threads. */
+/** Recomputes a hash that was lost with its thread. Only files are hashed in threads. */
 function hashAgain(reader: BodyReader, signal: AbortSignal): Promise<string> {
   if (reader instanceof OpenFile) return reader.hashAgain(signal);
   throw new Error('the hash of this body is lost');

@@ -33,7 +33,7 @@ function requireSource(source: StreamSource | SeekableSource): void {
   throw new TypeError('the source must be a path, {name, sizeBytes, open} or {name, sizeBytes, openReader}');
 }
 
-/** Opens a file by path, following links. Every attempt must find the version that was checked here. */
+/** Makes a source from the file at a path, following links. Every attempt must find the same version of the file. */
 async function fileAt(given: string): Promise<SeekableSource> {
   const path = await realpath(given).catch((error: unknown) => {
     throw fileError(given, error);
