@@ -4,7 +4,7 @@ import { seededToken } from './seeded-random.ts';
 import type { ChannelStore } from './store/channels.ts';
 import type { FeedStore } from './store/feeds.ts';
 
-/** Returns the first key of a new account. It depends only on the seed; all other keys are random. */
+/** Returns the first key of a new account: the configured one, or one derived from the seed. Later keys are random. */
 export function firstKey({ apiKey, seed }: Pick<SandboxSettings, 'apiKey' | 'seed'>): string {
   return apiKey ?? `sk_sandbox_${seededToken(seed, ['api key'], 32)}`;
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 /**
- * Where a running sandbox can be reached from its own machine. Stored as `sandbox.json` in the data folder, readable
- * only by its owner.
+ * How to reach a running sandbox from its own machine. Stored as `sandbox.json` in the data folder, readable only by
+ * its owner.
  */
 export type Announcement = z.output<typeof announcement>;
 

@@ -9,8 +9,8 @@ export function recordsIn(folder: string): string {
 }
 
 /**
- * Creates the folder if it does not exist. Refuses a folder with other programs' files: the sandbox deletes files
- * missing from its records, in folders with common names (`incoming`, `media`).
+ * Creates the folder if it does not exist. Refuses a folder that contains other programs' files, because the sandbox
+ * deletes files missing from its records, in subfolders with common names (`incoming`, `media`).
  * @throws DataFolderError
  */
 export function makeDataFolder(folder: string): void {

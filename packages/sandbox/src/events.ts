@@ -24,7 +24,7 @@ export interface SandboxEvent {
 
 /**
  * Publishes events after the records have changed. If listeners must store something, the event is emitted within the
- * same transaction. A listener throws only if there is no room to store it.
+ * same transaction. A listener throws only if there is no room for what it stores.
  */
 export class Events {
   readonly #listeners = new Set<(event: SandboxEvent) => void>();

@@ -76,7 +76,7 @@ export class Lifecycle {
     return processing.startProcessing(file, outcome, { nowMs, dueAtMs });
   }
 
-  /** Makes the video fail. @returns false if it is already ready, failed or deleted */
+  /** Marks the video as failed. @returns false if it is already ready, failed or deleted */
   fail(videoId: string, failure: Failure): boolean {
     const { processing, clock, events } = this.#parts;
     return processing.atOnce(() => {

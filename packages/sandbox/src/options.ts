@@ -60,7 +60,7 @@ export interface SandboxOptions {
   readonly profile?: ProfileName;
   /** Individual switches that override the profile. */
   readonly switches?: Partial<Switches>;
-  /** Receives a copy of every API exchange, for checks. Its errors are reported as defects. */
+  /** Called with a copy of every API exchange, for checks. Errors that it throws are reported as defects. */
   readonly onExchange?: ExchangeListener;
 }
 
@@ -84,7 +84,7 @@ export interface OptionProblem {
   readonly what: string;
 }
 
-/** Fills in the defaults. @throws OptionsError */
+/** Validates the options and fills in the defaults. @throws OptionsError */
 export function settingsFrom(options: SandboxOptions): SandboxSettings {
   const result = consistentOptions.safeParse(options);
   if (result.success) return result.data;

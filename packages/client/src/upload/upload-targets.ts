@@ -39,14 +39,14 @@ export interface UploadTargets {
 }
 
 /**
- * Creates the check for upload addresses. They come from outside and make this machine connect, so they must not become
- * a way into the network behind it (server-side request forgery). An address must be https, or http if `baseUrl` itself
- * names this machine. It must hold no password, and must not lead nearer to this machine than the service: a service on
- * the internet may not name an address in the private network or on this machine. Origins named in the configuration
- * are exempt.
+ * Creates the check for upload addresses. An upload address comes from outside and makes this machine connect to it, so
+ * it must not become a way into the network behind this machine (server-side request forgery). It must be https, or
+ * http if `baseUrl` itself names this machine. It must contain no password, and must not lead nearer to this machine
+ * than the service: a service on the internet may not name an address in the private network or on this machine.
+ * Origins named in the configuration are exempt.
  *
- * The service's location is never looked up, because its own name server would answer. It is the literal address in
- * `baseUrl`, otherwise the farthest place at which TLS has proved the service so far. Behind a proxy that place is
+ * The service's location is never looked up, because its own name server would answer. The location is the literal
+ * address in `baseUrl`, otherwise the farthest address at which TLS has proved the service so far. Behind a proxy it is
  * unknown and counts as public.
  *
  * A proxy resolves names itself, so Node never calls `lookup`; behind a proxy only literal addresses are checked here.

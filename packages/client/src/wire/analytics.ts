@@ -6,13 +6,13 @@ import { readMeta } from './list-page.ts';
 import { counted, many, one, present, unwrapped } from './reader.ts';
 import type { Entries, Reader } from './reader.ts';
 
-/** A range of days as `YYYY-MM-DD`, UTC, both inclusive. The service chooses omitted ones. */
+/** A range of days as `YYYY-MM-DD`, UTC, both inclusive. The service chooses any day that is omitted. */
 export interface Period {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-/** Views and engagement (api-spec section 2.5) for one video, or in total if the record names no video. */
+/** Views and engagement (api-spec section 2.5) for one video, or for whatever a record without a video id covers. */
 export interface Engagement {
   /** Days covered; empty strings where neither the response nor the request states them. */
   readonly period: Readonly<Record<keyof Period, string>>;
@@ -123,7 +123,7 @@ export function readOverview(asked: Period): Reader<AnalyticsOverview> {
 
 type WireRecord = z.output<typeof EngagementAnswer>;
 
-/** Finds the requested video's record. One without a video id is assumed to be for that video. */
+/** Finds the requested video's record. A record without a video id is assumed to be that video's. */
 function ofVideo(records: readonly WireRecord[], videoId: string): WireRecord | undefined {
   return records.find(({ video_id: id }) => (id ?? videoId) === videoId);
 }

@@ -8,7 +8,7 @@ import { columnNames } from '../store/tables.ts';
 // A snapshot is one JSON document with these fields, `tables` with the rows of every table, and `media` with the files
 // in base64, by video id.
 
-/** Maximum counter value. It leaves room to count on: SQLite throws when reading numbers above 2^53. */
+/** Maximum counter value. Leaves room for further counting: SQLite throws when reading numbers above 2^53. */
 const MAX_COUNT = 2 ** 52;
 /** Maximum size, 16 TiB, larger than any file here. Sums stay exact. */
 const MAX_BYTES = 2 ** 44;

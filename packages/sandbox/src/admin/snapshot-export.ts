@@ -43,7 +43,10 @@ export async function exportStream(parts: ExportParts, isWithMedia: boolean): Pr
 }
 
 const MAX_MEDIA_BYTES = 64 * 1024 * 1024;
-/** Rows per piece, some 20 kB. Strings of hundreds of kB would survive until the next full garbage collection, 50 MB in all. */
+/**
+ * Rows per piece, some 20 kB. Strings of hundreds of kB would survive until the next full garbage collection, 50 MB in
+ * all.
+ */
 const ROWS_OF_A_PIECE = 20;
 
 function requireFewFiles(files: readonly StoredFile[]): void {

@@ -4,7 +4,7 @@ import type { VideoMedia } from '../store/videos.ts';
 /** assumed: the specification has a completion rate (section 2.5) but does not define when a play is complete. */
 const COMPLETE_FRACTION = 0.9;
 
-/** A player's report on its play so far. */
+/** A player's progress report. */
 export interface PlayerReport {
   /** Seconds of video actually played, excluding seeks. */
   readonly watchedS: number;
@@ -34,9 +34,9 @@ const SLACK_S = 1;
 const MAX_RUNS = 10;
 
 /**
- * Returns the progress of a play that reads of the file make up. Following the IAB's podcast measurement guidelines, a
- * download counts if it holds the first minute, or the whole file if that is shorter. Seconds are estimated from the
- * average bit rate.
+ * Returns the progress of a play made up of file reads. Following the IAB's podcast measurement guidelines, a download
+ * counts if it holds the first minute, or the whole file if that is shorter. Seconds are estimated from the average bit
+ * rate.
  *
  * @param bytes number of distinct bytes read
  */

@@ -1,7 +1,7 @@
 import { escapeControls, escapeJson } from '@dropcast/pages/unsafe-characters';
 import type { Column, Terminal } from './terminal.ts';
 
-/** Fails a command of `dropcast-sandbox` with a sentence on stderr and an exit code. */
+/** Thrown to end a command of `dropcast-sandbox` with a sentence on stderr and an exit code. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
   readonly exitCode: number;
@@ -12,7 +12,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** Printing and failing for `dropcast-sandbox`, in plain text because it has no terminal libraries. */
+/** Prints output and errors for `dropcast-sandbox`, in plain text because it has no terminal libraries. */
 export const plainTerminal: Omit<Terminal, 'shell'> = {
   printJson: (document, stream) => stream.write(`${escapeJson(JSON.stringify({ v: 1, ...document }))}\n`),
   escapeControls,

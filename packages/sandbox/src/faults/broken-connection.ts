@@ -40,7 +40,7 @@ export function slowRead({ request }: Exchange, valve: BodyValve, bytesPerSecond
   const atOnce = Math.max(1, Math.round((bytesPerSecond * SLICE_MS) / 1000));
   // Rates below one byte per slice need longer slices.
   const sliceMs = Math.max(SLICE_MS, 1000 / bytesPerSecond);
-  // Allow more only when all is spent, so that a client that paused does not catch up afterwards.
+  // Waits until the allowance is spent, so that a client that paused does not catch up afterwards.
   const timer = setInterval(() => valve.isSpent && valve.allow(atOnce), sliceMs);
   request.once('close', () => clearInterval(timer));
   valve.allow(atOnce);

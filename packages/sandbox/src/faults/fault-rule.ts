@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { operations } from '../http/operations.ts';
 
 /**
- * A fault, and which requests it hits when, in the admin API's format. A rule hits matching calls from number `nth` on,
- * at most `times` of them, each with `probability`; it is removed after `ttl_ms`.
+ * A fault and the requests that it hits, in the admin API's format. A rule hits matching calls from number `nth` on, at
+ * most `times` of them, each with `probability`; it is removed after `ttl_ms`.
  */
 export type FaultRule = z.output<typeof faultRule>;
 
@@ -81,7 +81,7 @@ const retryAfterText = z
 
 const errorStatus = 'must be an integer from 400 to 599';
 
-/** All assumed: the specification defines the format of errors, but not when to expect which. */
+/** All assumed: the specification defines the format of errors, but not when each of them occurs. */
 export const faultRule = z.discriminatedUnion(
   'kind',
   [
