@@ -3,7 +3,8 @@ import { sidecarState } from './inventory.ts';
 import type { Accounts } from './ports.ts';
 
 /**
- * Counts each path once. Refused takes precedence over settling, settling over compared, compared over known.
+ * Puts each path into exactly one account. Refused takes precedence over settling, settling over comparing, and
+ * comparing over known.
  *
  * @param outside paths counted elsewhere: refused, ignored (a number), and being compared
  */
@@ -22,9 +23,9 @@ export function accountsOf(
     states.set(state, (states.get(state) ?? 0) - 1);
   };
   let settling = 0;
-  /** Seen, but not taken. */
+  /** Paths seen but not accepted by the sink. */
   let untaken = 0;
-  // Iterates without a copy: 100,000 files may settle, and this runs several times a second.
+  // Iterates without a copy: up to 100,000 files may be settling, and this runs several times a second.
   for (const path of waiting.keys()) {
     if (refused.has(path)) continue;
     settling += 1;
@@ -53,7 +54,7 @@ export function accountsOf(
   return { seen, ...counted, known: Object.fromEntries(known), unaccounted: seen - sum };
 }
 
-/** The sum over several folders. */
+/** Adds up the accounts of several folders. */
 export function sumOfAccounts(all: readonly Accounts[]): Accounts {
   const sum = (of: (accounts: Accounts) => number): number => all.reduce((total, each) => total + of(each), 0);
   const states = new Set(all.flatMap(({ known }) => Object.keys(known)));

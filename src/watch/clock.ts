@@ -1,6 +1,6 @@
 import type { Clock } from '../pipeline/file/ports.ts';
 
-/** A clock that cannot be set: settling must not end early because NTP or an operator changed the time. */
+/** A clock that cannot be set, so settling does not end early when NTP or an operator changes the time. */
 export interface MonotonicClock extends Pick<Clock, 'elapsed'> {
   /** Calls `action` once after `delayMs` (at most 2^31 - 1). The returned function cancels it. */
   after(delayMs: number, action: () => void): () => void;
@@ -15,10 +15,10 @@ export const monotonicClock: MonotonicClock = {
 };
 
 /**
- * Calls `onStall` with the length in milliseconds after the event loop was blocked for more than 5 s: the event queue
- * of the kernel may have overflowed, which Node does not report.
+ * Calls `onStall` with the length in milliseconds after the event loop was blocked for more than 5 s. The kernel's
+ * event queue may have overflowed during that time, and Node does not report overflows.
  *
- * @returns stops watching
+ * @returns a function that stops watching
  */
 export function watchForStalls(clock: MonotonicClock, onStall: (stalledMs: number) => void): () => void {
   const watch = stallWatches.get(clock) ?? new StallWatch(clock);
@@ -26,13 +26,16 @@ export function watchForStalls(clock: MonotonicClock, onStall: (stalledMs: numbe
   return watch.add(onStall);
 }
 
-/** Shared: with a timer for each of 1,000 folders, an idle process would wake up 1,000 times a second. */
+/**
+ * One stall watch per clock, shared by all folders. With a timer for each of 1,000 folders, an idle process would wake
+ * up 1,000 times a second.
+ */
 const stallWatches = new WeakMap<MonotonicClock, StallWatch>();
 
 const TICK_MS = 1000;
 const STALL_MS = 5000;
 
-/** One timer for all listeners, while there are any. */
+/** Serves all listeners with one timer, which runs only while there are listeners. */
 class StallWatch {
   readonly #clock: MonotonicClock;
   readonly #listeners = new Set<{ readonly onStall: (stalledMs: number) => void }>();

@@ -14,10 +14,10 @@ export interface ClosedDirectoriesOptions {
   readonly sink: WatchSink;
 }
 
-/** Directories that scans could not open. Reported once, after a while: their owner may be about to open them. */
+/** Directories that scans could not open. Reported once, after a delay, because the owner may be about to open them. */
 export class ClosedDirectories {
   readonly #options: ClosedDirectoriesOptions;
-  /** Path → since when, by the monotonic clock. */
+  /** Path → time of the first failure, by the monotonic clock. */
   #since = new Map<string, number>();
   #reported = new Set<string>();
 
@@ -25,12 +25,12 @@ export class ClosedDirectories {
     this.#options = options;
   }
 
-  /** Whether a directory will be due for its report soon. */
+  /** Whether a closed directory is still waiting to be reported. */
   get isWaiting(): boolean {
     return this.#since.size > this.#reported.size && this.#reported.size < MOST_REPORTED;
   }
 
-  /** A scan ended. @param found path relative to the folder → errno name */
+  /** Records the directories that a finished scan could not open. @param found relative path → errno name */
   async found(found: ReadonlyMap<string, string>): Promise<void> {
     const now = this.#options.clock.elapsed();
     this.#since = new Map(Array.from(found.keys(), (path) => [path, this.#since.get(path) ?? now]));
@@ -58,5 +58,5 @@ export class ClosedDirectories {
   }
 }
 
-/** The status counts all others as refused paths. */
+/** Maximum number of directories to report. The status counts the rest as refused paths. */
 const MOST_REPORTED = 1_000;

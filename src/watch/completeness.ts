@@ -16,18 +16,20 @@ import type { FileKind } from './ports.ts';
 import { graceMs, requiredMs } from './waiting-file.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
-/** Look again after `forMs`. `why` is for people; `null`: the file only has to stay unchanged. */
+/**
+ * Verdict: look again after `forMs`. `why` is a human-readable reason; `null` if the file only has to stay unchanged.
+ */
 export interface Wait {
   readonly is: 'wait';
   readonly forMs: number;
   readonly why: string | null;
 }
 
-/** A `flaw` holds the file; a `doubt` is only logged. */
+/** Verdict: the file is complete. A `flaw` puts the file on hold; a `doubt` is only logged. */
 export interface Complete {
   readonly is: 'complete';
   readonly flaw: string | null;
-  /** The flaw is that dropcast may not read the file. */
+  /** True if the flaw is that dropcast may not read the file. */
   readonly isUnreadable: boolean;
   readonly doubt: string | null;
 }
@@ -38,17 +40,17 @@ export interface JudgeOptions {
   readonly folder: MarkedFolder & { readonly settleMs: number };
   readonly clock: MonotonicClock;
   readonly writers: OpenWriters;
-  /** Bounds concurrent disk access. */
+  /** Limits concurrent disk access. */
   readonly limit: LimitFunction;
-  /** Whether the folder can be trusted now. */
+  /** Whether the folder can currently be trusted. */
   readonly isRootSound: () => Promise<boolean>;
 }
 
 export type Judge = (file: WaitingFile, unchangedMs: number) => Promise<Verdict>;
 
 /**
- * Decides whether a file is complete: it stayed unchanged for its settle time or its sender says so, no process writes
- * to it, and its container is whole. Never rejects.
+ * Creates the judge that decides whether a file is complete. A complete file has stayed unchanged for its settle time
+ * (or has a done marker), is not being written by any process, and has an intact container. The judge never rejects.
  */
 export function createJudge({ folder, clock, writers, limit, isRootSound }: JudgeOptions): Judge {
   const parts = new DownloadParts(folder.path, clock);
@@ -85,7 +87,8 @@ export function createJudge({ folder, clock, writers, limit, isRootSound }: Judg
     const check = await limit(() => checkBytes(folder.path, file.path, file.version, file.kind === 'media'));
     if (check.is === 'moved') return wait(0, null);
     const isUnreadable = check.is === 'unreadable';
-    // The intake of its video reads a sidecar or checksum again, and holds the video if it cannot.
+    // Unreadable sidecars and checksums keep waiting here. The intake of their video rereads them, and holds the video
+    // if that fails.
     if (isUnreadable && !(check.isRefused && isTakenIn(file.kind))) return wait(SLOW_RECHECK_MS, check.why);
     const isEmpty = file.version.size === 0 && file.kind !== 'proof';
     const flaw = isUnreadable ? check.why : isEmpty ? emptyFlaw : check.is === 'flawed' ? check.flaw : null;
@@ -95,7 +98,7 @@ export function createJudge({ folder, clock, writers, limit, isRootSound }: Judg
   };
 }
 
-/** How long a file must stay unchanged, given the check of its bytes. Milliseconds. */
+/** Returns how long a file must stay unchanged, in milliseconds, given the result of checking its bytes. */
 function quietMs(check: BytesCheck, flaw: string | null, settleMs: number): number {
   if (check.is === 'unreadable') return UNREADABLE_MS;
   if (flaw !== null) return graceMs(settleMs);
@@ -114,36 +117,46 @@ export function wait(forMs: number, why: string | null): Wait {
 
 export const emptyFlaw = 'the file is empty';
 
-/** For changes without an event: the folder comes back, a mode changes, the sink recovers. */
+/** Recheck interval for changes that cause no event: a returning folder, a changed mode, a recovered sink. */
 export const SLOW_RECHECK_MS = 30_000;
-/** A writer may grant access only once it has finished. The operator is notified within a minute. */
+/**
+ * Delay before reporting an unreadable path: writers may grant access only once they have finished. The operator is
+ * still notified within a minute.
+ */
 export const UNREADABLE_MS = 30_000;
-/** The downloader deletes or renames a part seconds after it wrote the last file. */
+/**
+ * Recheck interval for a partial download. Downloaders delete or rename parts within seconds of writing the last file.
+ */
 const PART_RECHECK_MS = 5_000;
 const FIRST_VETO_RECHECK_MS = 1000;
 const LAST_VETO_RECHECK_MS = 5000;
-/** A writer that keeps a file open for six hours without writing a byte has forgotten it. */
+/**
+ * Longest veto by an open descriptor. A writer that has written nothing for six hours has probably forgotten to close
+ * the file.
+ */
 const LONGEST_VETO_MS = 6 * 3_600_000;
 /**
- * For a file that plays but lacks less than a packet at its end, or padding. A network copy rarely stalls for longer,
- * and another copy of such a file would be no better.
+ * Wait for a file that plays but lacks its padding or less than a packet at its end. Network copies rarely stall for
+ * longer, and copying such a file again would not improve it.
  */
 const QUIET_MS = 5 * 60_000;
 
-/** The check of the bytes of a file. `moved`: another file is there, look again. `doubtful` passes after a while. */
+/**
+ * Result of checking a file's bytes. `moved`: the file was replaced, look again. `doubtful`: accepted after a while.
+ */
 export type BytesCheck =
   | { readonly is: 'sound' | 'moved' }
   | { readonly is: 'flawed'; readonly flaw: string }
   | { readonly is: 'doubtful'; readonly doubt: string; readonly passesAfterMs: number }
-  /** `isRefused`: dropcast lacks a permission, and only a person can grant it. */
+  /** `isRefused`: dropcast lacks a permission that only a person can grant. */
   | { readonly is: 'unreadable'; readonly why: string; readonly isRefused: boolean };
 
 /**
- * Opens the file as the upload will (never through a link, never blocking on a pipe), makes sure that it is the same
- * file and lies inside the folder, and checks its container. Never throws.
+ * Opens the file as the upload will (never through a link, never blocking on a pipe), verifies that it is the same file
+ * and lies inside the folder, and checks its container. Never throws.
  *
  * @param folder absolute path of the watched folder, which may itself be a link
- * @param isMedia false skips the container
+ * @param isMedia false skips the container check
  */
 export async function checkBytes(
   folder: string,
@@ -151,7 +164,7 @@ export async function checkBytes(
   version: FileVersion,
   isMedia: boolean,
 ): Promise<BytesCheck> {
-  // The watcher also looks at paths from rows.
+  // The watcher also looks at paths from ledger rows, which may lead anywhere.
   if (!isInnerPath(path)) return unreadable('its path leads out of the folder');
   try {
     await using file = await open(join(folder, path), READ_WITHOUT_FOLLOWING);
@@ -170,7 +183,7 @@ export async function checkBytes(
     return { is: 'flawed', flaw: flaw.why };
   } catch (error) {
     const code = errnoOf(error);
-    // The file is gone, stale or a link: the next look finds out.
+    // The file is gone, stale or a link; the next look finds out which.
     if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE'].includes(code)) return { is: 'moved' };
     if (!isRefusal(code)) return unreadable(`it cannot be read (${code})`);
     return unreadable(await whyClosed(join(folder, path), 'file', code), true);
@@ -183,7 +196,9 @@ function unreadable(why: string, isRefused = false): BytesCheck {
 
 const READ_WITHOUT_FOLLOWING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Whether no link led to the file. Reads kernel memory, which cannot hang on a dead share. */
+/**
+ * Whether the file was opened without following a link. Reads only kernel memory, which cannot hang on a dead share.
+ */
 function isOpenAt(fd: number, path: string): boolean {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`) === path;
@@ -192,21 +207,22 @@ function isOpenAt(fd: number, path: string): boolean {
   }
 }
 
-/** A directory may have been replaced by a link since the scan. */
+/** Whether the path lies inside the folder: a directory may have been replaced by a link since the scan. */
 async function isInside(folder: string, path: string): Promise<boolean> {
   const [root, parent] = await Promise.all([realpath(folder), realpath(dirname(join(folder, path)))]);
   return parent === dirname(join(root, path));
 }
 
 /**
- * Distinguishes parts of a download from videos. yt-dlp fetches `clip.f137.mp4` and `clip.f140.m4a` one after the other
- * and then merges them, so a part is complete for minutes. Only another file of the same download that is still written
- * proves it: `race.f1.mp4` is a video. Source: yt-dlp, `YoutubeDL.py` (`prepend_extension` with `f` and the format).
+ * Distinguishes partial downloads from videos. yt-dlp fetches `clip.f137.mp4` and `clip.f140.m4a` one after the other
+ * and then merges them, so a finished part may sit unchanged for minutes. The only proof is another file of the same
+ * download that is still being written: `race.f1.mp4` is a video. Source: yt-dlp, `YoutubeDL.py` (`prepend_extension`
+ * with `f` and the format).
  */
 class DownloadParts {
   readonly #folder: string;
   readonly #clock: MonotonicClock;
-  /** The last listing: the parts of a directory are checked one after the other. */
+  /** The last directory listing, kept because the parts in a directory are checked one after another. */
   #listed: { readonly directory: string; readonly atMs: number; readonly names: Promise<readonly string[]> } | null =
     null;
 
@@ -216,7 +232,7 @@ class DownloadParts {
     this.#clock = clock;
   }
 
-  /** @returns the file that proves that `path` is part of an unfinished download, or null */
+  /** @returns the file that proves `path` is part of an unfinished download, or null */
   async proofFor(path: string): Promise<string | null> {
     const stem = stemOf(basename(path));
     if (stem === null) return null;
@@ -224,7 +240,7 @@ class DownloadParts {
     return names.find((name) => name.startsWith(`${stem}.`) && STILL_WRITTEN.test(name)) ?? null;
   }
 
-  /** A directory that cannot be listed proves nothing. */
+  /** Lists a directory; returns an empty list if that fails. */
   #list(directory: string): Promise<readonly string[]> {
     const now = this.#clock.elapsed();
     if (this.#listed?.directory !== directory || now - this.#listed.atMs > LISTING_LASTS_MS)

@@ -1,14 +1,14 @@
 import type { MonotonicClock } from './clock.ts';
 
 /**
- * Many deadlines, one timer. A key has one deadline; setting it again moves it. Due keys are delivered in order and
- * removed, so the receiver may set them again.
+ * Runs many deadlines on one timer. Each key has one deadline; setting it again moves it. Due keys are delivered in
+ * order and removed, so the receiver may set them again.
  */
 export class Deadlines {
   readonly #clock: MonotonicClock;
   readonly #due: (key: string) => void;
   readonly #times = new Map<string, number>();
-  /** Binary min-heap by `at`. Moved and deleted deadlines stay as stale entries until they surface. */
+  /** Binary min-heap ordered by `at`. Moved and deleted deadlines remain as stale entries until they reach the top. */
   #heap: Deadline[] = [];
   #cancelTimer: (() => void) | null = null;
   #timerAt = Infinity;
@@ -18,8 +18,8 @@ export class Deadlines {
 
   /**
    * @param due must not throw
-   * @param room how many more keys the receiver accepts now; after 0 it must call `resume`. A promise per key would
-   *   cost half a gigabyte when 100,000 files come due together.
+   * @param room how many more keys the receiver can accept now; after returning 0 it must call `resume`. This keeps
+   *   memory bounded: with a promise per key, 100,000 files coming due together would cost half a gigabyte.
    */
   constructor(clock: MonotonicClock, due: (key: string) => void, room: () => number = () => Infinity) {
     this.#clock = clock;
@@ -52,14 +52,14 @@ export class Deadlines {
     this.#times.delete(key);
   }
 
-  /** The receiver has room again. */
+  /** Resumes delivery once the receiver has room again. */
   resume(): void {
     if (!this.#isFull) return;
     this.#isFull = false;
     this.#fire();
   }
 
-  /** From here on no key comes due, even if work under way sets one. */
+  /** Stops delivery for good, even if work in progress sets another deadline. */
   close(): void {
     this.#isClosed = true;
     this.#times.clear();
@@ -106,7 +106,7 @@ interface Deadline {
 }
 
 const SLACK = 64;
-/** `setTimeout` over 2^31 ms fires at once. */
+/** Longest timer to set. `setTimeout` fires immediately for delays over 2^31 ms. */
 const LONGEST_TIMER_MS = 3_600_000;
 
 function push(heap: Deadline[], deadline: Deadline): void {

@@ -4,16 +4,16 @@ import type { PathEntry } from './path-entry.ts';
 import type { WatchSettings } from './ports.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
-/** A folder whose senders say by done markers that files are complete. */
+/** A folder whose senders signal complete files with done markers. */
 export type MarkedFolder = Pick<WatchSettings, 'path' | 'markerOf'>;
 
 /**
- * The verdict of a marker. `older`: the marker existed before the file last changed, so it may belong to an earlier
- * version. The settle time decides then, as without a marker.
+ * What a marker proves. `older`: the marker predates the file's last change and may belong to an earlier version, so
+ * the settle time decides, as without a marker.
  */
 type MarkerWord = 'not wanted' | 'missing' | 'older' | 'proves it';
 
-/** Compares inode change times, which no program can set. */
+/** Looks up a file's marker. Compares inode change times, which programs cannot set. */
 export async function markerWord(folder: MarkedFolder, { path, version }: WaitingFile): Promise<MarkerWord> {
   const marker = folder.markerOf(path);
   if (marker === null) return 'not wanted';
@@ -30,11 +30,11 @@ export async function lookAtMarker(folder: string, marker: string): Promise<Path
   return entries.find(({ is }) => is === 'file') ?? entries[0] ?? { is: 'missing' };
 }
 
-/** The files that wait for their done markers. */
+/** Files that are waiting for their done markers. */
 export class AwaitedMarkers {
   readonly #folder: MarkedFolder;
   readonly #waiting: ReadonlyMap<string, WaitingFile>;
-  /** Marker in Unicode form NFC → files that waited for it. Some may no longer wait. */
+  /** Marker name in Unicode form NFC → files that asked for it. Some may no longer be waiting. */
   readonly #awaited = new Map<string, Set<string>>();
   #prunedAt = 0;
 
@@ -44,8 +44,8 @@ export class AwaitedMarkers {
   }
 
   /**
-   * A path appeared or changed.
-   * @returns the files to look at: the path if it needs a marker, or those whose marker it is
+   * Notes a path that appeared or changed.
+   * @returns the files to look at: the path itself if it needs a marker, or the files that the path is the marker for
    */
   readyWith(path: string): readonly string[] {
     const marker = this.#folder.markerOf(path);
@@ -57,7 +57,7 @@ export class AwaitedMarkers {
     return [path];
   }
 
-  /** Runs each time the map has doubled. */
+  /** Drops markers that no file is waiting for. Runs each time the map has doubled. */
   #prune(): void {
     if (this.#awaited.size < 2 * this.#prunedAt + LEAST_PRUNED) return;
     for (const [marker, files] of this.#awaited)

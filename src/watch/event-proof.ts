@@ -5,7 +5,7 @@ import type { MonotonicClock } from './clock.ts';
 import { errnoOf } from '../errno.ts';
 import { onlyRead } from './ports.ts';
 
-/** The hidden file in the root of a folder whose events must arrive. It exists for a moment. */
+/** Hidden file created briefly in the root of a folder to test that events arrive. */
 export const probeName = '.dropcast-probe';
 
 export interface EventProofOptions {
@@ -13,17 +13,17 @@ export interface EventProofOptions {
   readonly path: string;
   readonly clock: MonotonicClock;
   readonly logger: Logger;
-  /** Once it fires, nothing is written. */
+  /** Once aborted, no more files are written. */
   readonly signal: AbortSignal;
-  /** dropcast only needs to read the folder. */
+  /** True if dropcast only needs to read the folder. */
   readonly isOnlyRead?: boolean;
-  /** Called when `deafBecause` or `untestedBecause` changed. */
+  /** Called when `deafBecause` or `untestedBecause` changes. */
   readonly changed: () => void;
 }
 
 /**
- * Proves that events arrive: a deaf watcher reports nothing. Writes a hidden file once the watches are in place, and
- * then every hour. Owns one timer and the file.
+ * Tests that events arrive, because a deaf watcher reports nothing. Writes a hidden file once the watches are in place,
+ * and every hour after that. Owns one timer and the file.
  */
 export class EventProof implements AsyncDisposable {
   readonly #options: EventProofOptions;
@@ -38,17 +38,17 @@ export class EventProof implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Why events do not arrive, or null. */
+  /** Why events are not arriving, or null. */
   get deafBecause(): string | null {
     return this.#deafBecause;
   }
 
-  /** Why the test was not possible, or null. */
+  /** Why the test could not run, or null. */
   get untestedBecause(): string | null {
     return this.#untestedBecause;
   }
 
-  /** The watches are in place. Tests them. */
+  /** Starts testing, once the watches are in place. */
   begin(): void {
     if (this.#isRunning || this.#options.signal.aborted) return;
     this.#isRunning = true;
@@ -57,12 +57,12 @@ export class EventProof implements AsyncDisposable {
     });
   }
 
-  /** An event for the test file arrived. */
+  /** Notes that an event for the test file arrived. */
   heard(): void {
     this.#heard?.();
   }
 
-  /** The watches are closed. There is nothing to test until they are reopened. */
+  /** Stops testing when the watches are closed, until they are reopened. */
   async end(): Promise<void> {
     this.#cancelNext?.();
     this.#cancelNext = null;
@@ -88,7 +88,7 @@ export class EventProof implements AsyncDisposable {
       this.#conclude(arrived ? null : NOTHING_HEARD, null);
     } catch (error) {
       const code = errnoOf(error);
-      // A folder that is away and a full disk are temporary, and reported elsewhere.
+      // Other failures, such as a missing folder or a full disk, are temporary and reported elsewhere.
       const why = MAY_NOT_WRITE.has(code)
         ? this.#options.isOnlyRead === true
           ? onlyRead
@@ -102,7 +102,10 @@ export class EventProof implements AsyncDisposable {
     }
   }
 
-  /** Whether an event arrives in time. One tick more: after a blocked event loop, timers fire before events. */
+  /**
+   * Whether an event arrives in time. Waits an extra tick, because after a blocked event loop timers fire before
+   * events.
+   */
   #listen(): Promise<boolean> {
     return new Promise((resolve) => {
       const give = (isHeard: boolean) => (): void => {

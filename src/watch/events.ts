@@ -1,23 +1,26 @@
 /**
- * Events of the file system. Only this file uses chokidar.
+ * File system events. Only this file uses chokidar.
  *
- * chokidar watches each directory, lists new directories, and reports removed ones, on each platform that Node runs on.
- * Events are only hints: the kernel drops events when its queue overflows, Node does not report that, and
- * `awaitWriteFinish` skips files that are present at the start. The scan is the truth (docs/design.md), and `Settler`
- * decides when a file is complete.
+ * chokidar watches each directory, lists new directories and reports removed ones on every platform that Node supports.
+ * Events are only hints: the kernel drops events when its queue overflows, Node does not report overflows, and
+ * `awaitWriteFinish` skips files that are present at the start. The scan is authoritative (docs/design.md), and
+ * `Settler` decides when a file is complete.
  *
  * Options:
- * - `backend`: `auto` or `native`. A folder that polls opens no events: its scans are enough.
+ * - `backend`: `auto` or `native`. A polled folder opens no events, because its scans are enough.
  * - `depth: 0`: `watch` passes directories to chokidar one by one. With 100,000 files in 1,000 directories this took 30
- *   MB; sixteen directories at a time, with their files, took 145 MB.
- * - `ignored`: chokidar calls it for each path that it lists. It keeps only directories, and reports the files.
- * - `followSymlinks`, `atomic` and `awaitWriteFinish` are off: links are not followed, and no event waits for another.
+ *   MB; passing sixteen directories at a time, with their files, took 145 MB.
+ * - `ignored`: chokidar calls this for each path that it lists. Our function lets only directories through, and reports
+ *   files itself.
+ * - `followSymlinks`, `atomic` and `awaitWriteFinish` are off: links are not followed, and events are not delayed until
+ *   others arrive.
  *
- * Private traits, for which the version is pinned exactly:
- * - `raw` events carry the name from the kernel and `watchedPath`, the directory. chokidar does not look at a path that
- *   `ignored` refuses: the receiver of the event does (docs/decisions/0040-what-a-file-costs-the-daemon.md).
- * - `ignored` is called without `stats` before chokidar looks, and with them afterwards.
- * - It calls `fs.watch` with a path, options and a listener, through the module object. `sliceEvents` depends on that.
+ * We rely on these undocumented traits, so the version is pinned exactly:
+ * - `raw` events carry the name from the kernel, and the directory as `watchedPath`. chokidar does not stat paths that
+ *   `ignored` rejects; the receiver of the event does (docs/decisions/0040-what-a-file-costs-the-daemon.md).
+ * - `ignored` is called without `stats` before chokidar stats a path, and with `stats` afterwards.
+ * - chokidar calls `fs.watch` with a path, options and a listener, through the module object. `sliceEvents` depends on
+ *   that.
  */
 
 import fs from 'node:fs';
@@ -34,23 +37,25 @@ import type { RoughStats } from './taken-files.ts';
 export interface EventOptions {
   readonly root: string;
   readonly backend: 'auto' | 'native';
-  /** True for directories that are never entered. */
+  /** Returns true for directories that are never entered. */
   readonly leavesOut: (absolutePath: string) => boolean;
-  /** True for names that a file of ours may have. The receiver looks at the path, and watches a directory. */
+  /**
+   * Returns true for names that one of our files could have. The receiver looks at the path, and watches directories.
+   */
   readonly mayBeFile: (absolutePath: string) => boolean;
-  /** Something may have happened at the absolute path. */
+  /** Called when something may have happened at an absolute path. */
   readonly onEvent: (absolutePath: string) => void;
-  /** A listing found a file at the absolute path. Directories are listed at the start and when they are new. */
+  /** Called when a directory listing contains a file. Directories are listed at the start and when they are new. */
   readonly onFile: (absolutePath: string, stats: RoughStats) => void;
-  /** Events are missing. @param absolutePath of the directory that cannot be watched, if known */
+  /** Called when events are being missed. @param absolutePath of the directory that cannot be watched, if known */
   readonly onError: (code: string, absolutePath?: string) => void;
-  /** All directories that existed at the start are watched. */
+  /** Called once all directories that existed at the start are being watched. */
   readonly onCaughtUp: () => void;
 }
 
-/** Events of the folder until it is disposed of. */
+/** Event source of one folder. Disposing of it stops the events. */
 export interface FolderEvents extends AsyncDisposable {
-  /** A directory is at the absolute path. Does nothing if it is already watched. */
+  /** Watches the directory at an absolute path. Does nothing if it is already being watched. */
   watch(directory: string): void;
 }
 
@@ -87,7 +92,7 @@ class Events implements FolderEvents {
     if (this.#isClosed || this.#given.has(path)) return;
     if (path !== this.#options.root && !path.startsWith(withSeparator(this.#options.root))) return;
     this.#given.add(path);
-    // The root is back.
+    // The root has reappeared.
     if (path === this.#options.root && this.#isCaughtUp) this.#report(path);
     this.#queue.push(path);
     this.#feeding ??= this.#feed();
@@ -104,7 +109,9 @@ class Events implements FolderEvents {
     return this.#stop.signal.aborted;
   }
 
-  /** chokidar would turn an exception in a listener into an unhandled rejection, which ends the process. */
+  /**
+   * Reports a path and catches exceptions, which chokidar would turn into an unhandled rejection that ends the process.
+   */
   #report(path: string, stats?: Stats): void {
     if (this.#isClosed) return;
     try {
@@ -123,7 +130,9 @@ class Events implements FolderEvents {
     return true;
   }
 
-  /** The kernel names the entry of a directory. chokidar handles events without a name, about the directory. */
+  /**
+   * Handles kernel events that name a directory entry. chokidar handles nameless events, about the directory itself.
+   */
   #happened(name: unknown, details: unknown): void {
     if (typeof name === 'string' && isInDirectory(details)) this.#report(join(details.watchedPath, name));
   }
@@ -134,7 +143,7 @@ class Events implements FolderEvents {
 
   #directoryLeft(path: string): void {
     this.#given.delete(path);
-    // The root itself is gone: the folder must be checked.
+    // The root itself is gone, so the folder must be checked.
     if (path === this.#options.root) this.#report(path);
   }
 
@@ -144,28 +153,28 @@ class Events implements FolderEvents {
       await this.#pause(FEED_PAUSE_MS);
       if (this.#queue.length === 0 && !this.#isCaughtUp) await this.#pause(QUIET_MS);
     }
-    // Synchronously, so that a directory that arrives now starts another feed.
+    // Reset synchronously, so that a directory arriving now starts another feed.
     this.#feeding = null;
     if (this.#isCaughtUp || this.#isClosed) return;
     this.#isCaughtUp = true;
     this.#options.onCaughtUp();
   }
 
-  /** Ends early, and without an error, when the events are closed. */
+  /** Pauses for `ms`, or until the events are closed. Never rejects. */
   async #pause(ms: number): Promise<void> {
     await delay(ms, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 }
 
 const FEED_PAUSE_MS = 1;
-/** Without a new directory for this long, the start is over. Only the extra scan after it depends on this. */
+/** The start is over after this long without a new directory. Only the extra scan that follows depends on this. */
 const QUIET_MS = 250;
 
 function isInDirectory(details: unknown): details is { readonly watchedPath: string } {
   return typeof details === 'object' && details !== null && 'watchedPath' in details;
 }
 
-/** The path of a failed file system call. */
+/** Returns the path of a failed file system call, if known. */
 function pathOf(error: unknown): string | undefined {
   return error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : undefined;
 }
@@ -177,16 +186,16 @@ function withSeparator(path: string): string {
 type Listener = (event: string, name: string | null) => void;
 
 /**
- * Makes `fs.watch` report its events in slices. libuv reads events until the queue of the kernel is empty, without a
- * turn of the event loop. While files come faster than chokidar handles their events, nothing else runs: 100,000 files
- * stopped a daemon for 12 s. chokidar has no option for this (docs/decisions/0046-watches-are-proven.md).
+ * Makes `fs.watch` deliver its events in slices. libuv drains the kernel's queue without yielding to the event loop, so
+ * nothing else runs while files arrive faster than chokidar handles their events: 100,000 files stalled a daemon for 12
+ * s. chokidar has no option for this (docs/decisions/0046-watches-are-proven.md).
  */
 function sliceEvents(): void {
   const { watch } = fs;
   const slices = new Slices();
   let watches = 0;
   const sliced = (path: fs.PathLike, options: fs.WatchOptions, listener?: Listener): fs.FSWatcher => {
-    // Only chokidar passes a listener here; other code in the process gets the original.
+    // Only chokidar passes a listener in this process; other callers get the original function.
     if (listener === undefined) return Reflect.apply(watch, fs, [path, options]);
     const number = (watches += 1);
     let isClosed = false;
@@ -194,7 +203,7 @@ function sliceEvents(): void {
       const tell = (): void => {
         if (!isClosed) listener(event, name);
       };
-      // The proof that events arrive must not wait for other events.
+      // Events for the probe file skip the queue, because the test must not wait for other events.
       if (name !== null && basename(name) === probeName) tell();
       else slices.add(`${number} ${event} ${name}`, tell);
     });
@@ -207,8 +216,8 @@ function sliceEvents(): void {
 }
 
 /**
- * Runs bursts of work in slices, in order, with turns of the event loop between them. Work that is added again before
- * it ran runs once.
+ * Runs bursts of work in order and in slices, yielding to the event loop in between. Work added again before it has run
+ * is run once.
  */
 export class Slices {
   readonly #waiting = new Map<string, () => void>();

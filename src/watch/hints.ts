@@ -16,28 +16,28 @@ export interface HintsOptions {
   readonly inventory: Inventory;
   readonly clock: MonotonicClock;
   readonly logger: Logger;
-  /** Once it fires, nothing is opened or forwarded. */
+  /** Once aborted, no watches are opened and no events are forwarded. */
   readonly signal: AbortSignal;
   readonly root: Root;
   readonly openEvents: OpenEvents;
-  /** At least this long from one opening of the watches to the next. */
+  /** Minimum time between two openings of the watches. */
   readonly leastReopenMs: number;
-  /** How many directories of all folders must be watched. */
+  /** Number of directories that must be watched, over all folders. */
   readonly directories: () => number;
   readonly scanSoon: () => void;
   readonly scanNamesSoon: () => void;
-  /** A path of ours, relative to the folder, may have changed. */
+  /** Called when one of our paths, relative to the folder, may have changed. */
   readonly hint: (path: string) => void;
 }
 
-/** Turns file system events into hints, and reopens the watches when they miss events. Owns the watches. */
+/** Turns file system events into hints, and reopens the watches when events are being missed. Owns the watches. */
 export class Hints implements AsyncDisposable {
   readonly #options: HintsOptions;
   readonly #nested: ReadonlySet<string>;
   readonly #gaps: EventGaps;
   readonly #proof: EventProof;
   #events: FolderEvents | null = null;
-  /** The generation of the folder when the watches were opened; null: it was frozen. */
+  /** The folder's generation when the watches were opened; null if the folder was frozen then. */
   #openedOn: string | null = null;
   #heardAt: number | null = null;
 
@@ -62,18 +62,20 @@ export class Hints implements AsyncDisposable {
     return this.#gaps.why;
   }
 
-  /** Whether scans must be as frequent as without watches: on a share, events report only what this machine does. */
+  /**
+   * Whether scans must be as frequent as without watches. On a share, events report only changes made on this machine.
+   */
   get isPolled(): boolean {
     const { folder, root } = this.#options;
     return this.#proof.deafBecause !== null || (folder.watch === 'auto' && root.remote !== null);
   }
 
-  /** Age of the last event; null: none came. */
+  /** Time since the last event, in milliseconds; null if there was none. */
   get heardMsAgo(): number | null {
     return this.#heardAt === null ? null : this.#options.clock.elapsed() - this.#heardAt;
   }
 
-  /** Further facts about the events, or null. */
+  /** A remark about the events for the status, or null. */
   get note(): string | null {
     const { folder, root } = this.#options;
     if (folder.watch !== 'auto' || root.remote === null) return this.#proof.untestedBecause;
@@ -97,15 +99,15 @@ export class Hints implements AsyncDisposable {
     });
   }
 
-  /** A directory exists and may be watched. */
+  /** Watches an existing directory. */
   directory(path: string): void {
     const { folder } = this.#options;
     this.#events?.watch(`${folder.path}/${path}`);
   }
 
   /**
-   * Reopens the watches if that helps. Only after a successful scan: opening the watches requests a scan, so reopening
-   * after a failed one would loop.
+   * Reopens the watches if that helps. Call only after a successful scan: opening the watches requests a scan, so
+   * reopening after a failed scan would loop.
    *
    * @param isRefused whether the last scan could not read this directory
    */
@@ -123,13 +125,16 @@ export class Hints implements AsyncDisposable {
     await events?.[Symbol.asyncDispose]();
   }
 
-  /** The watches are on the directories that existed when they were opened. They do not notice a mount on top. */
+  /**
+   * Whether the folder is frozen, or was away or replaced since the watches were opened. Watches stay on the old
+   * directories and do not notice a mount on top.
+   */
   get #isOutdated(): boolean {
     const { root } = this.#options;
     return root.isFrozen || this.#openedOn !== root.generation;
   }
 
-  /** The file may have changed before its directory was watched. */
+  /** Compares a listed file with the inventory: it may have changed before its directory was watched. */
   #found(absolutePath: string, stats: RoughStats): void {
     const { inventory } = this.#options;
     const path = this.#pathOf(absolutePath);
@@ -155,7 +160,7 @@ export class Hints implements AsyncDisposable {
   #failed(code: string, path: string | null): void {
     const { folder, logger, root, signal, scanSoon } = this.#options;
     if (signal.aborted) return;
-    // While the folder is away, errors say nothing about its directories. The watches are reopened once it is back.
+    // While the folder is away, errors reveal nothing about its directories. The watches are reopened once it is back.
     if (!this.#isOutdated && this.#gaps.failed(code, path)) root.report();
     else logger.debug('watcher error', { folder: folder.path, path, code });
     scanSoon();
@@ -165,13 +170,13 @@ export class Hints implements AsyncDisposable {
     const { root } = this.#options;
     if (!this.#isOutdated) this.#gaps.caughtUp();
     root.report();
-    // On a share, events of our own writes always arrive, which proves nothing.
+    // On a share, events for our own writes always arrive and prove nothing.
     if (!root.isFrozen && root.remote === null) this.#proof.begin();
-    // Every listed file was compared with the inventory. A scan of names finds the missing ones.
+    // Every listed file has been compared with the inventory; a names-only scan finds the missing ones.
     this.#options.scanNamesSoon();
   }
 
-  /** The scan interval changes with the result. */
+  /** Handles a new test result, which may change the scan interval. */
   #proved(): void {
     const { root, scanSoon } = this.#options;
     root.report();
@@ -192,20 +197,20 @@ export class Hints implements AsyncDisposable {
 
 export interface EventGapsOptions {
   readonly clock: MonotonicClock;
-  /** Shortest time from one opening of the watches to the next. It doubles each time. */
+  /** Minimum time between two openings of the watches. The wait doubles each time. */
   readonly leastMs: number;
   readonly folder: { readonly path: string };
-  /** Why no event arrives although the watches are in place, or null. See `EventProof`. */
+  /** Why events are not arriving although the watches are in place, or null. See `EventProof`. */
   readonly deafBecause: () => string | null;
-  /** How many directories of all folders have to be watched. */
+  /** Number of directories that must be watched, over all folders. */
   readonly directories: () => number;
 }
 
-/** Whether the events of a folder are complete, and if not, when reopening its watches is worthwhile. */
+/** Tracks whether a folder's events are complete and, if not, when reopening the watches is worthwhile. */
 export class EventGaps {
   readonly #options: EventGapsOptions;
   #why: string | null = null;
-  /** The directory that dropcast may not watch, relative to the folder. */
+  /** Directory that dropcast may not watch, relative to the folder. */
   #closed: string | null = null;
   #hasFailed = false;
   #openedAtMs = -Infinity;
@@ -221,7 +226,7 @@ export class EventGaps {
     return this.#why ?? this.#options.deafBecause();
   }
 
-  /** The watches are being opened. An earlier gap counts until they are in place. */
+  /** Notes that the watches are being opened. An earlier gap still counts until they are in place. */
   opened(): void {
     const now = this.#options.clock.elapsed();
     const isLongAgo = now - this.#openedAtMs > LONGEST_WAIT_MS;
@@ -231,10 +236,10 @@ export class EventGaps {
   }
 
   /**
-   * Only the first error since the watches were opened counts.
+   * Records an error. Only the first one since the watches were opened counts.
    *
    * @param path relative to the folder, if known
-   * @returns whether the error means that events are missing
+   * @returns whether the error means that events are being missed
    */
   failed(code: string, path: string | null): boolean {
     const reason = this.#reasonOf(code, path);
@@ -246,14 +251,16 @@ export class EventGaps {
     return true;
   }
 
-  /** A watch was tried on all directories that existed when the watches were opened. */
+  /** Clears the gap if every directory that existed when the watches were opened could be watched. */
   caughtUp(): void {
     if (this.#hasFailed) return;
     this.#why = null;
     this.#closed = null;
   }
 
-  /** @param isRefused whether the last scan could not read this directory */
+  /**
+   * Whether reopening the watches may help now. @param isRefused whether the last scan could not read this directory
+   */
   isWorthOpening(isRefused: (path: string) => boolean): boolean {
     if (this.why === null || this.#options.clock.elapsed() - this.#openedAtMs < this.#waitMs) return false;
     return this.#closed === null || !isRefused(this.#closed);
@@ -271,7 +278,7 @@ export class EventGaps {
   }
 }
 
-/** Opening 10,000 directories takes seconds, and a limit stays exhausted until an operator raises it. */
+/** Maximum wait: opening 10,000 directories takes seconds, and a limit stays exhausted until an operator raises it. */
 const LONGEST_WAIT_MS = 600_000;
 
 function isPermission(code: string): boolean {

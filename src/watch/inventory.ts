@@ -3,38 +3,40 @@ import type { KnownFile, WatchCounts } from './ports.ts';
 import { TakenFiles } from './taken-files.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
-/** The known files of a folder: those that the sink took, and those that still settle. A changed file is in both. */
+/** A folder's known files: those accepted by the sink and those still settling. A changed file is in both. */
 export class Inventory {
   readonly taken = new TakenFiles();
   readonly waiting = new Map<string, WaitingFile>();
-  /** Waiting files that the scan under way has not found. */
+  /** Waiting files that the current scan has not found yet. */
   #unfound = new Set<string>();
 
   has(path: string): boolean {
     return this.taken.has(path) || this.waiting.has(path);
   }
 
-  /** The row of the file is now in this state; null: the file no longer has a row. */
+  /** Records the state of a file's row; null if the file no longer has a row. */
   becomes(path: string, state: string | null): void {
     this.taken.setState(path, state);
     const file = this.waiting.get(path);
     if (file !== undefined) file.state = state;
   }
 
-  /** The sink took the file as it was offered. */
+  /** Records that the sink accepted the file as offered. */
   took({ path, kind, version, state }: WaitingFile): void {
     this.taken.set(path, version);
     const now = kind === 'sidecar' || kind === 'proof' ? sidecarState : state;
     if (now !== null) this.taken.setState(path, now);
   }
 
-  /** The waiting file is gone. It may have a row, if an operator added it: that row must be notified. */
+  /**
+   * Keeps a waiting file that is gone if it has a row, as after an operator added it, so that its removal is reported.
+   */
   leaves(path: string): void {
     const file = this.waiting.get(path);
     if (file !== undefined && file.state !== null && !this.taken.has(path)) this.took(file);
   }
 
-  /** Files that the sink took and that have no row. */
+  /** Returns files that the sink accepted but that have no row. */
   unaccounted(): string[] {
     if (this.taken.countStates().get(null) === 0) return [];
     return [...this.taken.withoutState()].filter((path) => !this.waiting.has(path));
@@ -50,19 +52,19 @@ export class Inventory {
     this.#unfound.delete(path);
   }
 
-  /** Paths that were known when the scan began, and that it has not found. */
+  /** Returns paths that were known when the scan began and that it has not found. */
   unfound(): Set<string> {
     return new Set([...this.taken.unfound(), ...this.#unfound]);
   }
 
-  /** The paths whose file settles at another path: it was renamed. */
+  /** Returns the paths whose file was renamed, that is, is settling at another path. */
   renamed(paths: readonly string[]): ReadonlySet<string> {
     const versions = paths.flatMap((path) => {
       const version = this.taken.get(path);
       return version === undefined ? [] : [{ path, version }];
     });
     const inodes = new Set(versions.map(({ version }) => version.ino));
-    // Building a key for each of 100,000 waiting files would block the event loop.
+    // Filtered by inode first: building a key for each of 100,000 waiting files would block the event loop.
     const candidates = this.waiting.values().filter(({ version }) => inodes.has(version.ino));
     const arriving = new Set(candidates.map(({ version }) => lookKey(version)));
     return new Set(versions.filter(({ version }) => arriving.has(lookKey(version))).map(({ path }) => path));
@@ -81,15 +83,15 @@ export class Inventory {
   }
 }
 
-/** The state of sidecars and proofs, which have no row. */
+/** Pseudo-state of sidecars and proofs, which have no row. */
 export const sidecarState = 'sidecar';
 
 type TellKnown = (tell: (file: KnownFile) => void) => Promise<void>;
 
 /**
- * The ledger may have lost rows. Adopts its current view of each file.
+ * Compares the inventory with a ledger that may have lost rows, and adopts the ledger's current view of each file.
  *
- * @returns paths of files that the sink took, and that the ledger has not, or in another version
+ * @returns paths of files that the sink accepted but that the ledger lacks or has in another version
  */
 export async function lostFiles({ taken, waiting }: Inventory, tellKnown: TellKnown): Promise<readonly string[]> {
   const known = new TakenFiles();
@@ -101,7 +103,7 @@ export async function lostFiles({ taken, waiting }: Inventory, tellKnown: TellKn
     ([path, version]) => taken.state(path) !== sidecarState && !known.isSame(path, version),
   );
   for (const [path, version] of known.entries()) {
-    // The next scan finds the missing ones.
+    // Added as known, so the next scan notices if the file is missing.
     if (!taken.has(path) && !waiting.has(path)) taken.set(path, version);
     taken.setState(path, known.state(path));
   }

@@ -2,23 +2,23 @@ import { isUtf8 } from 'node:buffer';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
-/** A kind of name that dropcast ignores at any depth. `docs/left-alone-names.md` is generated from these. */
+/** A name pattern that dropcast ignores at any depth. `docs/left-alone-names.md` is generated from these. */
 export interface LeftAloneName {
-  /** A pattern: `*` is any characters, `?` is one, `EXT` is an extension. Case is ignored. */
+  /** Pattern, case-insensitive: `*` matches any characters, `?` matches one, and `EXT` matches an extension. */
   readonly name: string;
   /** The program that creates such files. */
   readonly program: string;
-  /** Why such a file is no video to upload. */
+  /** Why such a file is not a video to upload. */
   readonly reason: string;
-  /** The documentation of the name. */
+  /** Where the name is documented. */
   readonly source: string;
 }
 
 /**
- * The row that explains why a path is ignored. The first matching segment decides.
+ * Returns the rule that explains why a path is ignored. The first matching segment decides.
  *
  * @param path relative to the watched folder, with `/`
- * @returns null when no segment matches
+ * @returns null if no segment matches
  */
 export function leftAloneName(path: string): (LeftAloneName & { readonly segment: string }) | null {
   const segment = path.split('/').find(isLeftAloneSegment);
@@ -27,7 +27,7 @@ export function leftAloneName(path: string): (LeftAloneName & { readonly segment
   return row === undefined ? null : { ...row.kind, segment };
 }
 
-/** Whether any segment of the path matches. A scan calls it for each name. */
+/** Whether any segment of the path matches. Called for each name in a scan. */
 export function isLeftAlone(path: string): boolean {
   return path.split('/').some(isLeftAloneSegment);
 }
@@ -42,7 +42,7 @@ const lock = 'a lock or backup file of an editor';
 const rows = (reason: string, program: string, source: string, names: readonly string[]): readonly LeftAloneName[] =>
   names.map((name) => ({ name, program, reason, source }));
 
-/** Every kind of name that is ignored. The first match is reported. */
+/** All ignored name patterns. If several match, the first is reported. */
 export const leftAloneNames: readonly LeftAloneName[] = [
   rows(bin, 'Synology DSM, TerraMaster TOS', 'Synology Knowledge Center, Recycle Bin', ['#recycle']),
   rows(bin, 'QNAP QTS', 'QTS user guide, Network Recycle Bin', ['@Recycle']),
@@ -116,7 +116,7 @@ export const leftAloneNames: readonly LeftAloneName[] = [
   rows('hidden', 'any program', 'ls(1)', ['.*']),
 ].flat();
 
-/** A `*` at either end of a name needs no anchor. */
+/** Translates a name pattern to regular expression source. A `*` at either end needs no anchor. */
 function source(name: string): string {
   const inner = name
     .replaceAll(/^\*|\*$/gu, '')
@@ -128,7 +128,8 @@ function source(name: string): string {
 }
 
 const ROWS = leftAloneNames.map((kind) => ({ kind, pattern: new RegExp(source(kind.name), 'isu') }));
-// A scan checks 100,000 names, without a JIT: most names take two look-ups and one expression.
+// Whole names and extensions are looked up in sets, so most names cost two lookups and one regular expression. A scan
+// checks 100,000 names, without a JIT.
 const isWhole = (name: string): boolean => !/[*?]/u.test(name);
 const isEnding = (name: string): boolean => /^\*\.[^*?.]+$/u.test(name) && !name.endsWith('EXT');
 const lower = leftAloneNames.map(({ name }) => name.toLowerCase());
@@ -146,7 +147,7 @@ function isLeftAloneSegment(segment: string): boolean {
 
 export const BROKEN_NAME = 'its name is not valid UTF-8';
 
-/** A name that is not UTF-8, for people: `a\xffb.mp4`. */
+/** Makes a name that is not valid UTF-8 printable: `a\xffb.mp4`. */
 export function escapeName(name: Buffer): string {
   return Array.from(name, (byte) =>
     byte >= 0x20 && byte < 0x7f && byte !== 0x5c
@@ -155,7 +156,7 @@ export function escapeName(name: Buffer): string {
   ).join('');
 }
 
-/** Whether a path that does not exist means a name that is not UTF-8: escaped for people, or as a shell passes it. */
+/** Whether a nonexistent path refers to a name that is not valid UTF-8, in printable form or as passed by a shell. */
 export async function meansBrokenName(path: string): Promise<boolean> {
   const name = basename(path);
   const there = await readdir(dirname(path), { encoding: 'buffer' }).catch(() => []);

@@ -1,17 +1,17 @@
 import { mediaExtensionOf } from '../config/media-extensions.ts';
 
-/** Files that `include` of a folder does not select, as of its last scan. */
+/** Files that the folder's `include` patterns did not select in its last scan. */
 export interface LeftOut {
   readonly files: number;
-  /** How many look like video or sound and are not in `exclude`: `include` may lack a pattern. */
+  /** Number of files that look like video or audio and do not match `exclude`; `include` may lack a pattern. */
   readonly media: number;
-  /** Their extensions, like `.mts`, most frequent first; at most 20. */
+  /** Extensions of those media files, such as `.mts`, most frequent first; at most 20. */
   readonly extensions: readonly string[];
-  /** The first of all files, media first. Relative to the folder; at most 1,000. */
+  /** Paths of the first files relative to the folder, media first; at most 1,000. */
   readonly paths: readonly string[];
 }
 
-/** Collects the files that one scan leaves out, in bounded memory. */
+/** Collects the files that a scan leaves out, using bounded memory. */
 export class LeftOutFiles {
   readonly #isExcluded: (path: string) => boolean;
   readonly #extensions = new Map<string, number>();
@@ -49,7 +49,7 @@ export class LeftOutFiles {
 const MOST_PATHS = 1_000;
 const MOST_EXTENSIONS = 20;
 
-/** `43 left out; 21 look like video: .wmv, .mts`; empty without such files. */
+/** Formats `43 left out; 21 look like video: .wmv, .mts`. Empty if no files were left out. */
 export function leftOutWords({ files, media, extensions }: Omit<LeftOut, 'paths'>): string {
   if (files === 0) return '';
   if (media === 0) return `${files} left out`;

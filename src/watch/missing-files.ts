@@ -15,19 +15,21 @@ export interface MissingFilesOptions {
   readonly sink: Pick<WatchSink, 'gone'>;
   readonly clock: MonotonicClock;
   readonly logger: Logger;
-  /** Once it fires, no file is suspected. */
+  /** Once aborted, no more files are suspected. */
   readonly signal: AbortSignal;
   readonly inventory: Inventory;
   readonly settler: Pick<Settler, 'forget' | 'hint'>;
-  /** Whether these files count as gone. Called after the look. Many missing files need a scan first. */
+  /**
+   * Whether these files count as gone. Called after the disk check. Large numbers of missing files need a scan first.
+   */
   readonly believes: (missing: readonly string[], isScan: boolean) => Promise<boolean>;
   readonly scanSoon: () => void;
 }
 
 /**
- * Reports files gone once that is certain: no file is at the path, and the folder is sound *after* that look, so an
- * unmount in between cannot pass for a deletion. The old path of a rename waits until the file was offered under its
- * new path. Owns one timer.
+ * Reports files as gone once that is certain: the path has no file, and the folder is sound *after* that check, so an
+ * unmount in between cannot pass for a deletion. After a rename, the old path is reported only once the file was
+ * offered under its new path. Owns one timer.
  */
 export class MissingFiles implements AsyncDisposable {
   readonly #options: MissingFilesOptions;
@@ -42,7 +44,7 @@ export class MissingFiles implements AsyncDisposable {
     this.#rejections = new Rejections(options.folder.path, options.logger, ofMissingFiles);
   }
 
-  /** One look did not find the path. All suspects of a moment are checked together, a moment later. */
+  /** Notes a path that a look did not find. All suspects are checked together a moment later. */
   suspect(path: string): void {
     if (this.#options.signal.aborted || !this.#options.inventory.taken.has(path)) return;
     this.#suspects.add(path);
@@ -55,8 +57,10 @@ export class MissingFiles implements AsyncDisposable {
   }
 
   /**
-   * @param paths that were not found; those that the sink never had are only forgotten
-   * @param isScan whether these are all paths that a full scan did not find
+   * Checks the paths on disk and reports those that are gone.
+   *
+   * @param paths that were not found; those that the sink never accepted are only forgotten
+   * @param isScan whether these are all the paths that a full scan did not find
    */
   async report(paths: Iterable<string>, isScan: boolean): Promise<void> {
     const { folder, inventory, believes, scanSoon } = this.#options;
@@ -68,7 +72,7 @@ export class MissingFiles implements AsyncDisposable {
     const renamed = inventory.renamed(missing);
     const isReportable = (path: string): boolean => {
       const waiting = inventory.waiting.get(path);
-      // The file is being offered, or was renamed: the next scan checks again.
+      // A file that is being offered or was renamed is left to the next scan.
       return waiting === undefined ? !renamed.has(path) : !waiting.busy;
     };
     const gone = missing.filter(isReportable);
@@ -76,7 +80,7 @@ export class MissingFiles implements AsyncDisposable {
     else if (!isScan) scanSoon();
   }
 
-  /** Waits for the report under way. The signal must be aborted before. */
+  /** Waits for the report in progress. Abort the signal first. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#cancelTimer?.();
     await this.#report;
@@ -92,13 +96,13 @@ export class MissingFiles implements AsyncDisposable {
     try {
       await sink.gone(path);
       this.#rejections.taken();
-      // The file may have come back in the meantime.
+      // The file may have reappeared in the meantime.
       settler.hint(path);
     } catch (error) {
       this.#rejections.rejected(path, SLOW_RECHECK_MS, error);
       inventory.taken.set(path, version);
       inventory.taken.setState(path, state);
-      // Later: the sink may be busy with the file for hours.
+      // Retried later, because the sink may be busy with the file for hours.
       settler.hint(path, SLOW_RECHECK_MS);
     }
   }
@@ -108,5 +112,5 @@ function isNoFile({ is }: PathEntry): boolean {
   return is === 'missing' || is === 'directory' || is === 'special';
 }
 
-/** Time for the event of the other half of a rename. */
+/** Delay that lets the event for the other half of a rename arrive. */
 const GRACE_MS = 1000;

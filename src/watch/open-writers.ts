@@ -6,15 +6,16 @@ import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { monotonicClock } from './clock.ts';
 import type { MonotonicClock } from './clock.ts';
 
-/** A process of this machine that has a file open for writing, or mapped into its memory. */
+/** A process on this machine that has a file open for writing or mapped into its memory. */
 export interface Writer {
   readonly pid: number;
   readonly command: string;
 }
 
 /**
- * The files of this machine that are open for writing, from `/proc/<pid>/fdinfo`, or mapped for it. Only a veto: it
- * sees only what the user may see (`hidepid`, other users), and never a writer on another machine.
+ * Finds files on this machine that are open for writing (from `/proc/<pid>/fdinfo`) or mapped for writing. The result
+ * can only veto: it covers only processes visible to our user (`hidepid`, other users), and never writers on other
+ * machines.
  */
 export class OpenWriters {
   readonly #procPath: string;
@@ -29,11 +30,12 @@ export class OpenWriters {
   }
 
   /**
-   * A pass over all processes answers for one second, but not for a file that changed since: its writer may have opened
-   * it later. A descriptor that was found is checked again.
+   * Finds a process that is writing a file. The result of a pass over all processes is reused for one second, except
+   * for files that changed since, whose writer may have opened them later. A descriptor that was found is checked
+   * again.
    *
-   * @param unchangedForMs how long the file has been unchanged
-   * @returns `null` when no process has it open or mapped for writing, or when that is unknown. Never throws.
+   * @param unchangedForMs how long the file has been unchanged, in milliseconds
+   * @returns `null` if no process has the file open or mapped for writing, or if that is unknown. Never throws.
    */
   async of(version: FileVersion, unchangedForMs: number): Promise<Writer | null> {
     const descriptors = await this.#descriptors(Math.min(unchangedForMs, PASS_VALID_MS));
@@ -67,14 +69,16 @@ export class OpenWriters {
   }
 }
 
-/** By inode number. Several devices may use the same number. */
+/** Descriptors by inode number. Several devices may use the same number. */
 type Descriptors = Map<string, { readonly pid: number; readonly fd: string; readonly inode: string }[]>;
 
 const PASS_VALID_MS = 1000;
-/** How long a pass may block the event loop at a time. */
+/** Maximum time that a pass may block the event loop without yielding. */
 const SLICE_MS = 5;
 
-/** Synchronous on purpose: fdinfo is kernel memory and cannot hang on a dead share. 125 processes take about 8 ms. */
+/**
+ * Reads synchronously, because fdinfo is kernel memory and cannot hang on a dead share. 125 processes take about 8 ms.
+ */
 async function readAllDescriptors(procPath: string): Promise<Descriptors> {
   const found: Descriptors = new Map();
   let sliceStart = performance.now();
@@ -94,7 +98,7 @@ async function readAllDescriptors(procPath: string): Promise<Descriptors> {
   return found;
 }
 
-/** `null` unless the descriptor is open for writing. The inode line needs Linux 5.14; without it there is no veto. */
+/** Returns `null` unless the descriptor is open for writing. The inode line needs Linux 5.14; without it, no veto. */
 function readOpenFile(procPath: string, pid: number, fd: string): { readonly inode: string } | null {
   const text = readText(`${procPath}/${pid}/fdinfo/${fd}`);
   const flags = /^flags:\s*([0-7]+)$/mu.exec(text ?? '')?.[1];
@@ -121,12 +125,12 @@ function listNames(path: string): string[] {
 }
 
 /**
- * The files of this machine that are mapped for shared writing, from `/proc/<pid>/maps`: a process may close a file and
- * keep writing through memory, and neither size nor times need to change for half a minute. Only a veto, as
- * `OpenWriters`.
+ * Finds files on this machine that are mapped for shared writing, from `/proc/<pid>/maps`. A process can close a file
+ * and keep writing through memory, while its size and times stay the same for half a minute. The result can only veto,
+ * as in `OpenWriters`.
  *
- * `maps` is long, and a process that hangs may block its reader. It is read off the event loop, in pieces, one process
- * at a time, and never before the last read has ended: at most one thread can hang.
+ * `maps` is long, and a hung process may block its readers. `maps` is therefore read off the event loop, in pieces, one
+ * process at a time, and never before the previous read has finished. At most one thread can hang.
  */
 export class SharedMappings {
   readonly #procPath: string;
@@ -141,9 +145,9 @@ export class SharedMappings {
   }
 
   /**
-   * @param unchangedForMs how long the file has been unchanged; a pass answers for five seconds, but not for a file
-   *   that changed since
-   * @returns the id of a process that has it mapped, or null, also when that is unknown. Never throws.
+   * @param unchangedForMs how long the file has been unchanged, in milliseconds; a pass is reused for five seconds,
+   *   except for files that changed since
+   * @returns the id of a process that has the file mapped; null if there is none or if that is unknown. Never throws.
    */
   async of(version: FileVersion, unchangedForMs: number): Promise<number | null> {
     const mappings = await this.#mappings(Math.min(unchangedForMs, MAPPINGS_VALID_MS));
@@ -173,7 +177,7 @@ export class SharedMappings {
     return found;
   }
 
-  /** One process after the other. Null when a read takes too long, and until it has ended. */
+  /** Reads one process after another. Null if a read takes too long, and until that read has finished. */
   #inTurn(pid: number): Promise<readonly Mapping[] | null> {
     const answer = this.#turn.then(() => (this.#isStuck ? null : this.#read(pid)));
     this.#turn = answer;
@@ -193,12 +197,12 @@ export class SharedMappings {
   }
 }
 
-/** Inode number → processes. Several devices may use the same number. */
+/** Inode number → process ids. Several devices may use the same number. */
 type Mappings = Map<string, Set<number>>;
 
 interface Mapping {
   readonly inode: string;
-  /** Major and minor number, hexadecimal. */
+  /** Major and minor device number, hexadecimal. */
   readonly device: string;
   readonly path: Buffer;
 }
@@ -207,10 +211,10 @@ const MAPPINGS_VALID_MS = 5_000;
 const LONGEST_READ_MS = 2_000;
 const PIECE_BYTES = 64 * 1024;
 
-/** `7f…-7f… rw-s 00001000 fd:00 1234   /path`, proc_pid_maps(5). Names are bytes, which latin1 preserves. */
+/** Matches `7f…-7f… rw-s 00001000 fd:00 1234 /path`, proc_pid_maps(5). Names are bytes, which latin1 preserves. */
 const SHARED_WRITABLE = /^\S+ .w.s \S+ (\S+) ([1-9]\d*)\s+(\/.*)$/u;
 
-/** Empty when the process is gone, or belongs to another user. */
+/** Reads the shared writable mappings of a process. Empty if the process is gone or belongs to another user. */
 async function readMappings(path: string): Promise<readonly Mapping[]> {
   try {
     await using file = await open(path);
@@ -230,7 +234,7 @@ async function sharedWritable(file: FileHandle): Promise<readonly Mapping[]> {
     const text = rest + piece.toString('latin1', 0, bytesRead);
     const end = text.lastIndexOf('\n') + 1;
     rest = text.slice(end);
-    // Most pieces have no such line.
+    // Most pieces contain no shared writable mapping.
     if (text.includes('w-s ') || text.includes('wxs ')) found.push(...parse(text.slice(0, end)));
   }
 }
@@ -243,7 +247,7 @@ function parse(text: string): Mapping[] {
   });
 }
 
-/** On Btrfs and overlays, `maps` and `stat` have different device numbers: the path decides there. */
+/** Compares by device, or by path on Btrfs and overlays, where `maps` and `stat` report different device numbers. */
 async function isOf({ device, path }: Mapping, { dev, ino }: FileVersion): Promise<boolean> {
   if (device === deviceName(BigInt(dev))) return true;
   try {
@@ -254,7 +258,7 @@ async function isOf({ device, path }: Mapping, { dev, ino }: FileVersion): Promi
   }
 }
 
-/** The format of `maps`: the reverse of makedev(3). */
+/** Formats a device number as in `maps`: the reverse of makedev(3). */
 function deviceName(dev: bigint): string {
   const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
   const minor = (dev & 0xffn) | ((dev >> 12n) & 0xffffff00n);

@@ -5,7 +5,7 @@ import type { BigIntStats } from 'node:fs';
 import { versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 
-/** The entry at a path. `unclear`: the look failed in a way that proves nothing (EACCES, ESTALE, EIO). */
+/** What is at a path. `unclear`: the lookup failed in a way that proves nothing (EACCES, ESTALE, EIO). */
 export type PathEntry =
   | { readonly is: 'file'; readonly version: FileVersion }
   | { readonly is: 'directory' | 'missing' }
@@ -28,8 +28,8 @@ interface Looked {
 }
 
 /**
- * Looks at many paths, eight at a time, and reports the files. One promise for all: with a promise for each, 100,000
- * files take twice as long.
+ * Looks at many paths, eight at a time, and reports the files among them. Uses one promise for all, because a promise
+ * per path doubles the time for 100,000 files.
  */
 export function findFiles(directory: string, names: readonly string[], { found, failed }: Looked): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ export function findFiles(directory: string, names: readonly string[], { found, 
   return promise;
 }
 
-/** Each look blocks a thread of the pool while the share hangs. */
+/** Concurrent lookups. Each blocks a pool thread while a share hangs. */
 export const LOOKS_AT_ONCE = 8;
 
 function entryOf(stats: BigIntStats): PathEntry {
@@ -71,7 +71,7 @@ interface TypedEntry {
   isSocket(): boolean;
 }
 
-/** Names an entry that is neither a file nor a directory, for people. */
+/** Returns a human-readable name for an entry that is neither a file nor a directory. */
 export function kindOfSpecial(entry: TypedEntry): string {
   if (entry.isSymbolicLink()) return 'a symbolic link';
   if (entry.isFIFO()) return 'a named pipe';

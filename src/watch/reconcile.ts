@@ -33,7 +33,7 @@ export interface ReconcilerOptions {
   readonly directories: WatchedDirectories;
 }
 
-/** Compares the inventory of a folder with the disk. The scan is the truth, events are hints (design, section 6). */
+/** Compares a folder's inventory with the disk. Scans are authoritative; events are only hints (design, section 6). */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #nested: ReadonlySet<string>;
@@ -47,7 +47,7 @@ export class Reconciler {
     this.#leftOut = new LeftOutFiles(options.folder.isExcluded).summary();
   }
 
-  /** Paths that the last scan ignored. */
+  /** Number of paths that the last scan ignored. */
   get ignored(): number {
     return this.#ignored;
   }
@@ -56,12 +56,12 @@ export class Reconciler {
     return this.#leftOut;
   }
 
-  /** Files that the scan under way, or the last one, has visited. */
+  /** Number of files visited by the current scan, or by the last one. */
   get visited(): number {
     return this.#visited;
   }
 
-  /** Scans once. Never rejects: a folder that cannot be scanned freezes. */
+  /** Scans once. Never rejects: a folder that cannot be scanned is frozen. */
   async scan(schedule: ScanSchedule): Promise<void> {
     const { folder, logger, signal, root, hints, refused } = this.#options;
     try {

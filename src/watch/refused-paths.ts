@@ -1,21 +1,21 @@
 import type { Logger } from '../log/logger.ts';
 
-/** Collects the refused paths of one scan. `end` drops the paths that were not found again. */
+/** Collects the paths that a scan refuses. `end` drops paths that were not found again. */
 export interface RefusedScan {
   add(path: string, why: string): void;
   end(): void;
 }
 
 /**
- * The paths that can never be sent. Each is logged once, with its reason. Between two scans only the first few are
- * logged, and the number of the others: otherwise any user who may write to a folder could fill the log.
+ * Paths that can never be sent. Each is logged once, with its reason. Between two scans only the first few are logged,
+ * plus a count of the rest, so that users with write access to a folder cannot flood the log.
  */
 export class RefusedPaths {
   readonly #folder: string;
   readonly #logger: Logger;
-  /** Path → why. */
+  /** Path → reason. */
   #paths = new Map<string, string>();
-  /** Paths found since the last scan. */
+  /** Number of paths found since the last scan. */
   #found = 0;
 
   constructor(folder: string, logger: Logger) {
@@ -23,12 +23,12 @@ export class RefusedPaths {
     this.#logger = logger;
   }
 
-  /** Path → why, in the order of the last scan. */
+  /** Path → reason, in the order of the last scan. */
   get paths(): ReadonlyMap<string, string> {
     return this.#paths;
   }
 
-  /** Whether the path lies in a refused directory. */
+  /** Whether the path lies below a refused directory. */
   covers(path: string): boolean {
     const segments = path.split('/');
     return segments.some((_, depth) => depth > 0 && this.#paths.has(segments.slice(0, depth).join('/')));

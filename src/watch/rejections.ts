@@ -2,7 +2,7 @@ import type { Logger } from '../log/logger.ts';
 import { isLedgerAway } from '../pipeline/file/store-errors.ts';
 import { NotNowError } from './ports.ts';
 
-/** The log messages for one kind of report: when the sink rejects it, and when it accepts it again. */
+/** Log messages for one kind of report, for when the sink rejects it and for when it accepts such reports again. */
 export interface RejectionWords {
   readonly rejected: string;
   readonly taken: string;
@@ -15,14 +15,14 @@ export const ofMissingFiles: RejectionWords = {
 };
 
 /**
- * Logs the rejections of the sink: one line for each cause, not for each file, and one with the number of files once
- * the sink accepts them again. On a full disk, a hundred files made 700 lines in a minute.
+ * Logs the sink's rejections: one line per cause instead of one per file, and another with the number of files once the
+ * sink accepts them again. On a full disk, a hundred files used to log 700 lines in a minute.
  */
 export class Rejections {
   readonly #folder: string;
   readonly #logger: Logger;
   readonly #words: RejectionWords;
-  /** The text of a cause → the files. */
+  /** Error text → rejected files. */
   readonly #files = new Map<string, Set<string>>();
 
   constructor(folder: string, logger: Logger, words: RejectionWords) {
@@ -34,7 +34,7 @@ export class Rejections {
   rejected(path: string, retryInMs: number, error: unknown): void {
     const cause = String(error);
     const files = this.#files.get(cause);
-    // The daemon reports once that the database of a fleet is away.
+    // An unreachable fleet database is reported once, by the daemon.
     const isNews = files === undefined && !(error instanceof NotNowError) && !isLedgerAway(error);
     const fields = { folder: this.#folder, path, retryInMs, err: error };
     if (isNews) this.#logger.warn(`${this.#words.rejected}; further failures of this kind are only counted`, fields);
@@ -43,7 +43,7 @@ export class Rejections {
     else files?.add(path);
   }
 
-  /** The sink accepted a report: the cause of the rejections has passed. */
+  /** Logs that the sink accepts reports again, and forgets the rejections. */
   taken(): void {
     for (const [cause, files] of this.#files)
       this.#logger.info(this.#words.taken, { folder: this.#folder, waited: files.size, after: cause });

@@ -16,27 +16,27 @@ export type RootVerdict =
       readonly isSound: false;
       readonly why: string;
       readonly isAnother?: true;
-      /** The ledger is older: the reason for the freeze. */
+      /** The folder is frozen because the ledger is older. */
       readonly isBehind?: true;
-      /** The ledger is older, and there is another reason for the freeze. */
+      /** The ledger is older, but the folder is frozen for another reason. */
       readonly isOlder?: true;
     };
 
 export interface RootCheckOptions {
   readonly path: string;
-  /** Fingerprint of our mark in the directory at the path; null without one. */
+  /** Returns the fingerprint of our mark in the directory at the path; null if it has none. */
   readonly mark: () => Promise<string | null>;
 }
 
-/** Path → version of the files seen before. */
+/** Path → version of files seen before. */
 export interface KnownVersions {
   readonly size: number;
   entries(): IteratorObject<readonly [path: string, version: ContentVersion]>;
 }
 
 /**
- * Recognises the folder, and refuses a bare mount point or another file system at its path. If dropcast trusted one, it
- * would upload the files in it, report every known file gone, and upload them all again once they are back.
+ * Recognises the folder, and refuses a bare mount point or another file system at its path. Trusting the wrong
+ * directory would upload its files, report every known file gone, and upload them all again once they are back.
  */
 export class RootCheck {
   readonly #options: RootCheckOptions;
@@ -53,13 +53,13 @@ export class RootCheck {
     return this.#identity;
   }
 
-  /** @param devices of the known files: the only clue where the ledger has no record of the directory */
+  /** @param devices of the known files: the only clue if the ledger has no record of the directory */
   remember(identity: RootIdentity | null, devices: ReadonlySet<string>): void {
     this.#identity = identity;
     this.#devices = devices;
   }
 
-  /** An operator says that the directory at the path is the folder: the next look accepts it. */
+  /** Accepts any directory at the next look, after an operator confirmed that it is the folder. */
   trustNext(): void {
     this.#isTrusted = true;
   }
@@ -79,7 +79,7 @@ export class RootCheck {
     }
   }
 
-  /** The directory was marked, or its mark was replaced. */
+  /** Updates the fingerprint after the directory was marked or its mark replaced. */
   async noteMark(): Promise<void> {
     if (this.#identity !== null) this.#identity = { ...this.#identity, mark: await this.#options.mark() };
   }
@@ -110,7 +110,7 @@ export class RootCheck {
     return { isSound: true };
   }
 
-  /** The ledger has no record of the directory, as after a rebuild from receipts. */
+  /** Judges a directory that the ledger has no record of, as after a rebuild from receipts. */
   async #whyUnfamiliar(found: FoundRoot, { knowsNothing, hasKnownFile }: RootProofs): Promise<string | null> {
     const isFamiliar = knowsNothing || this.#devices.has(found.device) || found.mark !== null || (await hasKnownFile());
     return isFamiliar
@@ -127,15 +127,15 @@ export class RootCheck {
   }
 }
 
-/** How many known files may help to recognise the folder. */
+/** Maximum number of known files to look for when recognising the folder. */
 export const MOST_FILES_ASKED = 10_000;
 
-/** The command by which an operator says that all is as it should be. */
+/** Advises the command with which an operator confirms the folder's current state. */
 export function resumeAdvice(folder: string): string {
   return `run \`${operatorCommand(`dropcast resume ${shellWord(folder)}`)}\``;
 }
 
-/** Why the path cannot be read, or null. @throws the error of the system */
+/** Returns why the path cannot be read, or null. @throws the system error */
 async function whyUnusable(path: string): Promise<string | null> {
   if (!(await stat(path)).isDirectory()) return 'it is not a directory';
   const link = await linkOfOthers(path);
@@ -145,8 +145,8 @@ async function whyUnusable(path: string): Promise<string | null> {
 }
 
 /**
- * The code of the refusal, or null: the scan reports all other errors. Opening `.` needs the rights to list and to
- * search the directory. `access(2)` ignores the capabilities of a service that is not root.
+ * Returns the error code if access is refused, otherwise null, because scans report all other errors. Opening `.` needs
+ * the rights to list and to search the directory. `access(2)` would ignore the capabilities of a non-root service.
  */
 async function refusalToRead(path: string): Promise<string | null> {
   try {
@@ -158,43 +158,43 @@ async function refusalToRead(path: string): Promise<string | null> {
   }
 }
 
-/** The refusal of the system, with the command that grants access if there is one. */
+/** Describes the system's refusal, with the command that grants access if there is one. */
 export async function whyRefused(path: string, what: string, code: string): Promise<string> {
   return isRefusal(code) ? whyClosed(path, 'directory', code) : `${what} (${code})`;
 }
 
-/** The traits of a directory that distinguish it from others at the same path. Large numbers are decimal strings. */
+/** Traits that distinguish a directory from others at the same path. Large numbers are decimal strings. */
 export interface FoundRoot {
-  /** Device number. A reboot may change it, and the kernel reuses the number of an unmounted share. */
+  /** Device number. It may change on reboot, and the kernel reuses the numbers of unmounted shares. */
   readonly device: string;
   readonly inode: string;
-  /** Birth time, nanoseconds; `0` if the file system has none. */
+  /** Birth time in nanoseconds; `0` if the file system records none. */
   readonly born: string;
   /** `f_type` of statfs(2). */
   readonly kind: string;
-  /** Root of its file system: the highest ancestor on the same device. */
+  /** Root of the directory's file system: the highest ancestor on the same device. */
   readonly mount: string;
-  /** Whether a whole file system is mounted there. A bind mount does not count. */
+  /** Whether a whole file system is mounted at the path. Bind mounts do not count. */
   readonly isMountPoint: boolean;
   /** Whether the path is a bind mount; undefined in older records. */
   readonly isBound?: boolean;
-  /** Fingerprint of our mark; null without one. */
+  /** Fingerprint of our mark; null if the directory has none. */
   readonly mark: string | null;
 }
 
-/** The directory that is the folder. */
+/** The directory recognised as the folder. */
 export interface RootIdentity extends FoundRoot {
-  /** When dropcast accepted it as the folder, epoch milliseconds. */
+  /** Time when dropcast accepted the directory as the folder, in epoch milliseconds. */
   readonly since: number;
 }
 
 export interface RootProofs {
-  /** Whether a known file is in the directory. Reads the disk. */
+  /** Whether the directory contains a known file. Reads the disk. */
   hasKnownFile(): Promise<boolean>;
   readonly knowsNothing: boolean;
 }
 
-/** @throws the error of stat(2) */
+/** Reads the traits of the directory at a path. @throws the error of stat(2) */
 export async function identify(path: string, mark: string | null): Promise<FoundRoot> {
   const real = await realpath(path);
   const [{ dev, ino, birthtimeNs }, { type }] = await Promise.all([
@@ -223,8 +223,8 @@ async function mountOf(path: string, device: bigint): Promise<string> {
 }
 
 /**
- * Why the directory at the path is not the folder; null if it is. Our unchanged mark or one known file proves it.
- * Without either, a directory with the same inode and birth time is the same, even if its device number changed
+ * Returns why the directory at the path is not the folder; null if it is. Our unchanged mark or one known file proves
+ * that it is. Without either, the inode and birth time must match; the device number may differ
  * (docs/decisions/0045-which-directory-is-the-folder.md).
  */
 export async function whyAnother(before: RootIdentity, found: FoundRoot, proofs: RootProofs): Promise<string | null> {
@@ -241,28 +241,33 @@ function isMarkedAlike(before: FoundRoot, found: FoundRoot): boolean {
   return before.mark !== null && before.mark === found.mark;
 }
 
-/** Without a birth time the inode proves little: the root of every ext4 disk is 2, and device numbers recur. */
+/**
+ * Compares inode and birth time. Without a birth time the inode proves little: the root of every ext4 file system is
+ * inode 2, and device numbers recur.
+ */
 export function isSameDirectory(before: FoundRoot, found: Omit<FoundRoot, 'mount' | 'mark'>): boolean {
   if (before.inode !== found.inode || before.born !== found.born || before.kind !== found.kind) return false;
   if (before.born !== '0' || remoteKind(BigInt(before.kind)) !== null) return true;
   return before.device === found.device && (before.mark === null || !found.isMountPoint);
 }
 
-/** The folder was removed and created again. A directory that is older than our folder was hidden under a mount. */
+/** Whether the folder was removed and created again. A directory older than our folder was hidden under a mount. */
 function isMadeAgain(before: RootIdentity, found: FoundRoot): boolean {
   if (before.device !== found.device || before.mount !== found.mount || found.isMountPoint) return false;
   return found.born === '0' || BigInt(found.born) > BigInt(before.since - TICK_MS) * 1_000_000n;
 }
 
-/** File systems take their times from the kernel's last tick, and some round them further. */
+/**
+ * Tolerance when comparing times. File systems take their times from the kernel's last tick, and some round further.
+ */
 const TICK_MS = 100;
 
-/** A file system is now mounted over the path, or over an ancestor of it. */
+/** Whether a file system is now mounted over the path or one of its ancestors. */
 function isMountedOver(before: FoundRoot, found: FoundRoot): boolean {
   return found.mount !== before.mount && isBelow(found.mount, before.mount);
 }
 
-/** A directory is now bind-mounted over the path. One that replaces another bind mount is another directory. */
+/** Whether a directory is now bind-mounted over the path. Replacing another bind mount does not count. */
 function isBoundOver(before: RootIdentity, found: FoundRoot): boolean {
   return before.isBound === false && found.isBound === true;
 }

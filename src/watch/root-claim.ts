@@ -14,8 +14,8 @@ import type { FolderClaimant, FolderOwner } from './root-mark.ts';
 import { judge, whyForeign, whyInside } from './root-owner.ts';
 
 /**
- * Keeps two dropcasts from watching one folder: both would upload everything. A kernel lock excludes other processes of
- * the same user; a mark in the folder excludes all others, also after a restart
+ * Prevents two dropcasts from watching the same folder, where both would upload everything. A kernel lock excludes
+ * other processes of the same user. A mark in the folder excludes everyone else, even after a restart
  * (docs/decisions/0028-a-folder-has-one-owner.md).
  */
 export class RootClaim implements AsyncDisposable {
@@ -26,13 +26,13 @@ export class RootClaim implements AsyncDisposable {
   #lock: { readonly on: string; readonly lock: AsyncDisposable } | null = null;
   #isMarked = false;
   #lacksRoom = false;
-  /** The counter in a mark of our ledger; 0 for any other mark. */
+  /** Counter in the folder's mark if it is our ledger's; 0 for any other mark. */
   #counter = 0;
   #isTrusted = false;
-  /** The last message: each state is logged once. */
+  /** Last logged message, so that each state is logged once. */
   #said = '';
 
-  /** @param isOnlyRead dropcast need not write in the folder: a missing mark is logged at level info */
+  /** @param isOnlyRead dropcast need not write to the folder, so a missing mark is logged at level info */
   constructor(path: string, owner: FolderClaimant, logger: Logger, isOnlyRead = false) {
     this.#path = path;
     this.#owner = owner;
@@ -40,20 +40,20 @@ export class RootClaim implements AsyncDisposable {
     this.#isOnlyRead = isOnlyRead;
   }
 
-  /** The disk has no room for the mark. Every scan tries again. */
+  /** Whether the disk has no room for the mark. Every scan tries again. */
   get lacksRoom(): boolean {
     return this.#lacksRoom;
   }
 
   /**
-   * Claims the folder, or confirms the claim.
+   * Claims the folder or confirms the claim.
    *
-   * @param wasOlder the ledger was older than the folder, and no operator has answered yet
+   * @param wasOlder whether the ledger was found older than the folder and no operator has answered yet
    */
   async hold(wasOlder = false): Promise<RootVerdict> {
     try {
       const locked = await this.#locked();
-      // Two hosts of a fleet may run on one machine: the mark decides.
+      // Hosts of a fleet may share a machine, so there the mark decides rather than the lock.
       const isAlone = (this.#owner.fleet ?? null) === null;
       const marked = locked !== null && isAlone ? locked : await this.#marked(wasOlder);
       const rival = marked ?? (this.#isMarked ? null : locked);
@@ -65,17 +65,17 @@ export class RootClaim implements AsyncDisposable {
     }
   }
 
-  /** An operator says that the ledger is right, although the mark is ahead of it. */
+  /** Accepts a ledger that is behind the mark, after an operator confirmed that it is right. */
   trustNext(): void {
     this.#isTrusted = true;
   }
 
-  /** Fingerprint of our mark in the folder, or null. */
+  /** Returns the fingerprint of our mark in the folder, or null. */
   mark(): Promise<string | null> {
     return markOf(this.#path, this.#owner.ledger);
   }
 
-  /** Why a subdirectory belongs to another dropcast, or null. */
+  /** Returns why a subdirectory belongs to another dropcast, or null. */
   foreign(directory: string): Promise<string | null> {
     return whyForeign(directory, this.#owner);
   }
@@ -91,7 +91,7 @@ export class RootClaim implements AsyncDisposable {
     const directory = await stat(this.#path, { bigint: true });
     const on = `${directory.dev} ${directory.ino}`;
     if (this.#lock?.on === on) return null;
-    // Another directory is at the path now.
+    // The path now leads to another directory: release the old lock.
     await this[Symbol.asyncDispose]();
     const verdict = await lockFolder(directory);
     if (verdict.is === 'rival') return `another dropcast watches it (process ${verdict.pid}); stop one of the two`;
@@ -104,7 +104,7 @@ export class RootClaim implements AsyncDisposable {
     for (let turn = 0; turn < mostTurns; turn += 1) {
       const found = await readMark(this.#path);
       const verdict = await judge(this.#path, found, this.#owner);
-      // The mark of a copy of our ledger counts too: that copy may have uploaded files.
+      // Marks from copies of our ledger count too, because such a copy may have uploaded files.
       const isOfLedger = found.is === 'mark' && found.owner.ledger === this.#owner.ledger;
       this.#counter = isOfLedger ? (found.owner.counter ?? 0) : 0;
       if (verdict.is === 'foreign') return verdict.why;
@@ -113,7 +113,7 @@ export class RootClaim implements AsyncDisposable {
         this.#lacksRoom = false;
         return null;
       }
-      // Another instance took the folder from this one. Taking it back would start a tug-of-war.
+      // Another instance took over the folder. Taking it back would start a tug-of-war.
       if (verdict.is === 'stale' && this.#isMarked)
         return `the dropcast with the state directory ${verdict.owner.stateDir} took it over; restart this one to take it back`;
       const above = await whyInside(this.#path, this.#owner);
@@ -125,13 +125,13 @@ export class RootClaim implements AsyncDisposable {
     return `others change its mark at the same time; if this lasts, run \`rm -r ${shellWord(this.#path)}/.dropcast.*\``;
   }
 
-  /** A mark that is ahead of the ledger was written by a ledger that knew more files. */
+  /** Whether the ledger is older than the mark. A mark ahead of the ledger was written by one that knew more files. */
   async #isOlder(wasOlder: boolean): Promise<boolean> {
     const { ledgerCounter: counter = null, fleet = null } = this.#owner;
     if (counter === null) return false;
-    // In a fleet, the hosts restore the last writes that a ledger lost.
+    // In a fleet, the hosts restore the last writes that the ledger lost.
     if (wasOlder && fleet === null) return true;
-    // A ledger that does not answer takes in no files, so the next look is early enough.
+    // A ledger that does not answer accepts no files, so the next look is soon enough.
     return counter.isBehind(this.#counter).catch(() => false);
   }
 
@@ -144,7 +144,7 @@ export class RootClaim implements AsyncDisposable {
     return { isSound: true };
   }
 
-  /** @returns false when the folder cannot be marked: only the lock protects it then */
+  /** @returns false if the folder cannot be marked, so that only the lock protects it */
   async #take(verdict: {
     readonly is: string;
     readonly text?: string;
@@ -167,7 +167,7 @@ export class RootClaim implements AsyncDisposable {
     } catch (error) {
       // Another process has just removed the stale mark.
       if (errnoOf(error) === 'ENOENT' && verdict.text !== undefined) return true;
-      // The folder stays in use: on a full disk, sending the files may make room.
+      // The folder stays in use. If the disk is full, sending the files may free space.
       const code = errnoOf(error);
       this.#lacksRoom = code === 'ENOSPC' || code === 'EDQUOT';
       if (this.#lacksRoom)
@@ -188,7 +188,7 @@ export class RootClaim implements AsyncDisposable {
   }
 }
 
-/** @param isAlone the ledger lies in the state directory of this host */
+/** Explains why a folder with an older ledger is frozen. @param isAlone the ledger is in this host's state directory */
 export function whyBehind(folder: string, isAlone = true): string {
   const what = isAlone ? 'the state directory' : 'the ledger of the fleet';
   const [adopt, resume] = ['adopt', 'resume'].map((name) => operatorCommand(`dropcast ${name} ${shellWord(folder)}`));
@@ -198,24 +198,24 @@ export function whyBehind(folder: string, isAlone = true): string {
 const mayNotWrite: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 const mostTurns = 10;
-/** Long enough for another writer of the mark to finish; otherwise the next round waits again. */
+/** Pause after losing a race for the mark, so that the winner can finish. Otherwise the next round waits again. */
 const takenMs = 50;
 
-/** The risk of a folder without a mark. */
+/** Risk of watching a folder without a mark. */
 const unprotected = 'a dropcast of another user or machine could upload the same files';
 
-/** `shared`: a process of another or an unknown user has the name. It proves and protects nothing. */
+/** `shared`: the name is in use by a process of another or an unknown user. It proves and protects nothing. */
 type LockVerdict =
   | { readonly is: 'held'; readonly lock: AsyncDisposable }
   | { readonly is: 'rival'; readonly pid: number }
   | { readonly is: 'shared' };
 
 /**
- * Locks a folder for a running dropcast, by a name in the abstract namespace of unix sockets. The kernel releases it
- * with the process. It leaves no open file in the folder, so the file system can be unmounted. Any user can take such a
- * name, so it counts only if a process of our own user has it.
+ * Locks a folder for a running dropcast with a name in the abstract namespace of Unix sockets. The kernel releases the
+ * lock when the process ends. The lock keeps no file open in the folder, so the file system can be unmounted. Any user
+ * can take such a name, so a rival counts only if its process belongs to our own user.
  *
- * @param directory device and inode, the same by every path that leads there
+ * @param directory device and inode, which are the same for every path to the directory
  */
 async function lockFolder(directory: { readonly dev: bigint; readonly ino: bigint }): Promise<LockVerdict> {
   if (process.platform !== 'linux') return { is: 'shared' };
@@ -241,7 +241,7 @@ async function listen(name: string): Promise<AsyncDisposable | null> {
   return { [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())) };
 }
 
-/** Finds the process of our own user that has a socket of this name. */
+/** Finds a process of our own user that has a socket with this name. */
 async function ownProcessWith(name: string): Promise<number | null> {
   const table = await readFile('/proc/self/net/unix', 'utf8').catch(() => '');
   const inodes = new Set(
@@ -274,9 +274,9 @@ interface MarkStepsOptions {
 }
 
 /**
- * Updates the counter in the mark of a folder after an intake. The ledger has the number first, so a crash leaves no
- * mark that is ahead of its ledger. A mark is written at most once a minute, and never without an intake: that would
- * wake a sleeping disk. Owns one timer (docs/decisions/0095-marks-have-a-counter.md).
+ * Updates the counter in a folder's mark after an intake. The ledger stores the number first, so a crash never leaves a
+ * mark that is ahead of its ledger. Marks are written at most once a minute, and only after an intake, because writing
+ * would wake a sleeping disk. Owns one timer (docs/decisions/0095-marks-have-a-counter.md).
  */
 export class MarkSteps implements AsyncDisposable {
   readonly #options: MarkStepsOptions;
@@ -291,7 +291,7 @@ export class MarkSteps implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** A file was taken in. */
+  /** Schedules an update of the mark after a file was accepted. */
   took(): void {
     if (this.#options.owner.ledgerCounter == null) return;
     this.#isOwed = true;
@@ -332,15 +332,15 @@ export class MarkSteps implements AsyncDisposable {
   async #write(): Promise<void> {
     const { path, owner } = this.#options;
     const found = await readMark(path);
-    // The next look at the folder handles a mark that is missing or has another owner.
+    // A mark that is missing or has another owner is handled by the next look at the folder.
     if (found.is !== 'mark' || (await judge(path, found, owner)).is !== 'ours') return;
     const counter = await owner.ledgerCounter?.advance();
-    // Another host of the fleet may have written a larger one.
+    // Another host of the fleet may have written a larger counter.
     if (counter !== undefined && !isAhead(found.owner.counter ?? 0, counter))
       await writeCounter(path, found.text, counter);
   }
 
-  /** Only once: a folder that became read-only stays so. */
+  /** Warns only once, because a folder that became read-only usually stays so. */
   #warn(err: unknown): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;

@@ -4,62 +4,62 @@ import { link, lstat, open, rename, rm, stat, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { errnoOf } from '../errno.ts';
 
-/** The name of the mark in the root of a watched folder. Hidden, so no watcher takes it for a video. */
+/** Name of the mark in the root of a watched folder. Hidden, so watchers ignore it. */
 export const markName = '.dropcast';
 
 /**
- * The progress of the ledger, as a number that only grows. A mark keeps the value of the last intake: a ledger with a
- * smaller one is an older copy, and would upload those files again.
+ * The ledger's progress as a number that only grows. A mark stores the value at the last intake. A ledger with a
+ * smaller value is an older copy that would upload later files again.
  */
 export interface MarkCounter {
-  /** As this process knows it. */
+  /** Returns the value that this process knows. */
   current(): Promise<number>;
   /** Whether the ledger is behind a mark. */
   isBehind(mark: number): Promise<boolean>;
-  /** @returns the new value, larger than the old one and than `atLeast`. On disk when it resolves */
+  /** @returns the new value, larger than the old one and than `atLeast`. Resolves once it is on disk */
   advance(atLeast?: number): Promise<number>;
 }
 
-/** The owner of a folder, as its mark names it. */
+/** A folder's owner, as named in its mark. */
 export interface FolderOwner {
-  /** The random id of the ledger. Copies of the ledger share it. */
+  /** Random id of the ledger, shared by its copies. */
   readonly ledger: string;
-  /** Absolute, without symbolic links. */
+  /** Absolute path without symbolic links. */
   readonly stateDir: string;
-  /** Identifies the machine; null if the machine has no id, as in most containers. */
+  /** Hash that identifies the machine; null if the machine has no id, as in most containers. */
   readonly host: string | null;
-  /** For a person. */
+  /** Human-readable name of the machine. */
   readonly hostName: string;
-  /** The name of the folder in the rows of a fleet; absent without a fleet. */
+  /** Name of the folder in a fleet's rows; absent without a fleet. */
   readonly place?: string;
-  /** The progress of the ledger at the last intake in the folder; absent if marks have no counter. */
+  /** The ledger's progress at the last intake in this folder; absent if marks have no counter. */
   readonly counter?: number;
 }
 
-/** This process, as the owner of a folder. */
+/** This process as the owner of a folder. */
 export interface FolderClaimant extends Omit<FolderOwner, 'place' | 'counter'> {
-  /** Null: the marks have no counter. */
+  /** Null if marks have no counter. */
   readonly ledgerCounter?: MarkCounter | null;
-  /** Null: only this host uses the ledger. */
+  /** Null if only this host uses the ledger. */
   readonly fleet?: FleetFolders | null;
 }
 
 export interface FleetFolders {
-  /** The name in the rows of the fleet of a folder of this host. */
+  /** Returns the name that a folder of this host has in the fleet's rows. */
   placeOf(folder: string): string;
-  /** Why the folder is not proven to be the place that its mark names, or null. */
+  /** Returns why the folder is not proven to be the place that its mark names, or null. */
   whyUnproven?(folder: string): string | null;
-  /** The places of all folders that this host watches. */
+  /** Returns the places of all folders that this host watches. */
   watched(): readonly string[];
 }
 
 export type FoundMark =
   | { readonly is: 'none' }
   | { readonly is: 'mark'; readonly owner: FolderOwner; readonly text: string }
-  /** `isUnread`: the system refused to read it. */
+  /** `isUnread`: the system refused to read the mark. */
   | { readonly is: 'unclear'; readonly why: string; readonly isUnread?: true };
 
-/** Reads the mark of a folder, a small regular file. */
+/** Reads a folder's mark, a small regular file. */
 export async function readMark(folder: string): Promise<FoundMark> {
   try {
     const text = await readSmallFile(join(folder, markName));
@@ -75,10 +75,10 @@ export async function readMark(folder: string): Promise<FoundMark> {
 const notAMark: FoundMark = { is: 'unclear', why: 'it is not a mark of dropcast' };
 
 /**
- * Marks a folder that has no mark. The mark is on disk, whole and readable for everybody, before it has its name.
+ * Marks a folder that has no mark. The file is on disk, complete and readable for everybody, before it gets its name.
  *
- * @returns `taken` when another process was faster
- * @throws the error of the file system
+ * @returns `taken` if another process was faster
+ * @throws the file system error
  */
 export async function placeMark(folder: string, owner: FolderOwner): Promise<'placed' | 'taken'> {
   const fresh = await writeFresh(folder, textOf(owner));
@@ -95,12 +95,12 @@ export async function placeMark(folder: string, owner: FolderOwner): Promise<'pl
 }
 
 /**
- * Replaces the mark of an owner that is gone. Of several processes that saw it, only the holder of a turn file named
- * after that mark may replace it, and only if the mark is unchanged. The folder is never without a mark.
+ * Replaces the mark of an owner that is gone. If several processes try, only the holder of a turn file named after the
+ * old mark may replace it, and only if the mark is unchanged. The folder is never without a mark.
  *
  * @param text of the mark as it was judged
- * @returns `taken` when another process replaces it, or did
- * @throws the error of the file system
+ * @returns `taken` if another process is replacing the mark or has replaced it
+ * @throws the file system error
  */
 export async function replaceMark(folder: string, text: string, owner: FolderOwner): Promise<'placed' | 'taken'> {
   return replaceText(folder, text, textOf(owner));
@@ -124,10 +124,12 @@ async function replaceText(folder: string, text: string, by: string): Promise<'p
   }
 }
 
-/** A turn file this old belongs to a killed process. Of two that find it, one notices later that it lost. */
+/**
+ * Age at which a turn file is attributed to a killed process. If two processes find it, one notices later that it lost.
+ */
 const oldTurnMs = 60_000;
 
-/** @param fresh a file that was just written: the clock of its file system may differ from ours */
+/** @param fresh a file just written, because the file system's clock may differ from ours */
 async function hasTurn(path: string, fresh: string): Promise<boolean> {
   try {
     await (await open(path, 'wx', 0o644)).close();
@@ -136,26 +138,26 @@ async function hasTurn(path: string, fresh: string): Promise<boolean> {
     if (errnoOf(error) !== 'EEXIST') throw error;
   }
   const [held, { mtimeMs: now }] = await Promise.all([lstat(path).catch(() => null), lstat(fresh)]);
-  // An entry that cannot be removed blocks all processes until an operator removes it.
+  // A turn file that cannot be removed blocks all processes until an operator removes it.
   if (held !== null && Math.abs(now - held.mtimeMs) > oldTurnMs) await rm(path, { force: true }).catch(() => undefined);
   return false;
 }
 
 /**
- * Writes the progress of the ledger into our mark. In place if possible: the digits have a fixed width, so a crash
- * leaves the old or the new ones, and the file keeps its inode, by which hosts of a fleet recognise it. Nothing is
- * written if the mark has changed.
+ * Writes the ledger's progress into our mark, in place if possible. The digits have a fixed width, so a crash leaves
+ * the old or the new value, and the file keeps the inode by which hosts of a fleet recognise it. Writes nothing if the
+ * mark has changed.
  *
  * @param text of the mark as it was judged
  * @param counter from 0, of at most 15 digits
- * @throws the error of the file system
+ * @throws the file system error
  */
 export async function writeCounter(folder: string, text: string, counter: number): Promise<void> {
   const isWritten = counterAtEnd.test(text) && (await writeInPlace(join(folder, markName), text, counter));
   if (!isWritten) await replaceText(folder, text, withCounter(withoutCounter(text), counter));
 }
 
-/** @returns false when only the directory is writable, as with the mark of another user */
+/** @returns false if only the directory is writable, as for another user's mark */
 async function writeInPlace(path: string, text: string, counter: number): Promise<boolean> {
   try {
     await using file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -175,14 +177,14 @@ async function writeInPlace(path: string, text: string, counter: number): Promis
 }
 
 /**
- * Whether a mark is ahead of a ledger. A number that no ledger can reach is damage, or an attempt to exhaust the
- * counter: it counts as none.
+ * Whether a mark is ahead of a ledger. A number that no ledger can reach is damage or an attempt to exhaust the
+ * counter, and is ignored.
  */
 export function isAhead(mark: number, ledger: number): boolean {
   return mark > ledger && mark - ledger <= mostAhead;
 }
 
-/** At one a minute for each of 1,000 folders: 19 years. */
+/** Largest plausible lead of a mark: 19 years at one step a minute in each of 1,000 folders. */
 const mostAhead = 1e10;
 
 const digitsAtMost = 15;
@@ -190,7 +192,7 @@ const digitsAtMost = 15;
 const counterEnd = '"}\n';
 const counterAtEnd = /,"counter":"\d{15}"\}\n$/;
 
-/** The part of a mark that identifies it: the counter changes. */
+/** Returns the part of a mark that identifies it, which excludes the changing counter. */
 function withoutCounter(text: string): string {
   return text.replace(counterAtEnd, '}\n');
 }
@@ -211,16 +213,16 @@ function textOf({ counter, ...owner }: FolderOwner): string {
   return counter === undefined ? text : withCounter(text, counter);
 }
 
-/** PATH_MAX of Linux. */
+/** Linux PATH_MAX. */
 const mostPathCharacters = 4_096;
-/** A name of DNS has 253. */
+/** A DNS name has at most 253 characters. */
 const mostNameCharacters = 255;
 
 function ownerOf(text: string): FolderOwner | null {
   try {
     const { ledger, stateDir, host, hostName, place, counter } = JSON.parse(text) as Record<keyof FolderOwner, unknown>;
     if (typeof ledger !== 'string' || typeof stateDir !== 'string' || typeof hostName !== 'string') return null;
-    // Every message about the folder contains both.
+    // Both values appear in every message about the folder, so overlong ones are rejected.
     if (stateDir.length > mostPathCharacters || hostName.length > mostNameCharacters) return null;
     return {
       ledger,
@@ -235,12 +237,12 @@ function ownerOf(text: string): FolderOwner | null {
   }
 }
 
-/** @returns the path of a durable mark that does not have its name yet */
+/** Writes a mark under a temporary name. @returns its path, once it is on disk */
 async function writeFresh(folder: string, text: string): Promise<string> {
   const path = `${join(folder, markName)}.${randomBytes(6).toString('hex')}`;
   try {
     await using file = await open(path, 'wx', 0o644);
-    // Regardless of the umask: a dropcast of another user must be able to read the owner.
+    // Set regardless of the umask, so that another user's dropcast can read the owner.
     await file.chmod(0o644).catch(() => undefined);
     await file.writeFile(text);
     await file.sync();
@@ -251,7 +253,7 @@ async function writeFresh(folder: string, text: string): Promise<string> {
   }
 }
 
-/** For file systems without hard links. Of two processes that rename at once, one notices later that it lost. */
+/** Fallback for file systems without hard links. If two processes rename at once, one notices later that it lost. */
 async function renameInstead(refusal: unknown, fresh: string, folder: string): Promise<void> {
   if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'].includes(errnoOf(refusal))) throw refusal;
   const path = join(folder, markName);
@@ -265,17 +267,17 @@ async function renameInstead(refusal: unknown, fresh: string, folder: string): P
 
 async function syncDirectory(path: string): Promise<void> {
   await using directory = await open(path, 'r');
-  // Some network file systems do not support it.
+  // Some network file systems cannot sync directories.
   await directory.sync().catch(() => undefined);
 }
 
 const mostBytes = 16_384;
 
 /**
- * Reads the beginning of an untrusted file: follows no link, waits for no pipe, and reads at most 16 KiB.
+ * Reads the beginning of an untrusted file, at most 16 KiB. Follows no links and does not block on pipes.
  *
- * @returns null when it is not a regular file
- * @throws the error of the system
+ * @returns null if it is not a regular file
+ * @throws the system error
  */
 export async function readSmallFile(path: string): Promise<string | null> {
   try {
@@ -285,36 +287,36 @@ export async function readSmallFile(path: string): Promise<string | null> {
     return buffer.toString('utf8', 0, bytesRead);
   } catch (error) {
     const code = errnoOf(error);
-    // A link, a socket.
+    // The path is a symbolic link or a socket.
     if (code === 'ELOOP' || code === 'ENXIO') return null;
     throw error;
   }
 }
 
 /**
- * A file that one host has just written and another looks for: a host that sees it has the same folder. A copy of the
- * file has another inode.
+ * A file that one host has just written and another looks for. A host that sees the file is looking at the same folder;
+ * a copy would have another inode.
  */
 export interface RootProof {
   readonly nonce: string;
   readonly inode: string;
 }
 
-/** Identifies the file of a mark, as opposed to its copies. */
+/** Identifies a particular mark file, as opposed to copies of it. */
 export interface MarkFile {
   readonly ledger: string;
   readonly place: string | null;
   readonly fingerprint: string;
 }
 
-/** Fingerprint of the mark that a ledger left in a folder, or null. */
+/** Returns the fingerprint of the mark that a ledger left in a folder, or null. */
 export async function markOf(folder: string, ledger: string): Promise<string | null> {
   const found = await readMark(folder);
   if (found.is !== 'mark' || found.owner.ledger !== ledger) return null;
   return hashOf(withoutCounter(found.text)).slice(0, 32);
 }
 
-/** @returns null when there is no readable mark */
+/** @returns null if there is no readable mark */
 export async function markFileOf(folder: string): Promise<MarkFile | null> {
   const found = await readMark(folder);
   if (found.is !== 'mark') return null;
@@ -323,16 +325,16 @@ export async function markFileOf(folder: string): Promise<MarkFile | null> {
   return { ledger, place, fingerprint: hashOf(`${inode} ${withoutCounter(found.text)}`) };
 }
 
-/** @param host the writer: the leftover of a crash is replaced @throws the error of the file system */
+/** Writes a proof and replaces any leftover from a crash. @param host the writing host @throws the file system error */
 export async function writeProof(folder: string, host: string): Promise<RootProof> {
   const nonce = randomBytes(16).toString('hex');
-  // Writing must not follow a link that another user put there.
+  // Removed first, so that the write cannot follow a link that another user put there.
   await removeProof(folder, host);
   await writeFile(proofPath(folder, host), nonce, { flag: 'wx', mode: 0o644 });
   return { nonce, inode: (await inodeOf(proofPath(folder, host))) ?? '' };
 }
 
-/** Whether the proof of another host is in this folder. */
+/** Whether this folder contains the proof written by another host. */
 export async function seesProof(folder: string, host: string, { nonce, inode }: RootProof): Promise<boolean> {
   const path = proofPath(folder, host);
   const text = await readSmallFile(path).catch(() => null);
@@ -343,7 +345,7 @@ export async function removeProof(folder: string, host: string): Promise<void> {
   await rm(proofPath(folder, host), { force: true });
 }
 
-/** Hidden, so no watcher takes it for a video. */
+/** Returns the path of a host's proof. Hidden, so watchers ignore it. */
 function proofPath(folder: string, host: string): string {
   return join(folder, `${markName}.proof-${hashOf(host).slice(0, 12)}`);
 }

@@ -7,16 +7,16 @@ import { shellWord } from '../shell-word.ts';
 import { markName, readMark, readSmallFile } from './root-mark.ts';
 import type { FleetFolders, FolderClaimant, FolderOwner, FoundMark } from './root-mark.ts';
 
-/** The file in a state directory that names its ledger: an open ledger cannot be read. */
+/** File in a state directory that names its ledger, because an open ledger cannot be read. */
 const ledgerIdName = 'ledger.id';
 
-/** The owner that this process writes into its marks. Never throws: unreadable facts stay empty. */
+/** Returns the owner that this process writes into its marks. Never throws: unreadable facts stay empty. */
 export async function folderOwner(stateDir: string, ledger: string): Promise<FolderOwner> {
   const machine = (await readFile('/etc/machine-id', 'utf8').catch(() => '')).trim();
   return {
     ledger,
     stateDir: await realpath(stateDir).catch(() => stateDir),
-    // Hashed, because machine-id(5) asks to keep it confidential.
+    // Hashed, because machine-id(5) asks that the id be kept confidential.
     host: machine === '' ? null : createHash('sha256').update(`dropcast ${machine}`).digest('hex').slice(0, 32),
     hostName: hostname(),
   };
@@ -24,17 +24,17 @@ export async function folderOwner(stateDir: string, ledger: string): Promise<Fol
 
 type MarkVerdict =
   | { readonly is: 'free' | 'ours' }
-  /** Its owner is gone from this machine. */
+  /** The owner is gone from this machine. */
   | { readonly is: 'stale'; readonly text: string; readonly owner: FolderOwner }
-  /** Our mark, from before the ledger became that of a fleet. */
+  /** The mark is ours, but predates the ledger's move to a fleet. */
   | { readonly is: 'without place'; readonly text: string; readonly owner: FolderOwner }
   | { readonly is: 'foreign'; readonly why: string };
 
-/** Decides who owns a mark. Only an owner on this machine can be known to be gone. */
+/** Decides whose mark this is. Only owners on this machine can be proven gone. */
 export async function judge(folder: string, found: FoundMark, us: FolderClaimant): Promise<MarkVerdict> {
   if (found.is === 'none') return { is: 'free' };
   const path = join(folder, markName);
-  // No advice to remove it: it may be ours.
+  // The message must not advise removing the mark, which may be ours.
   if (found.is === 'unclear' && found.isUnread === true)
     return {
       is: 'foreign',
@@ -54,7 +54,7 @@ export async function judge(folder: string, found: FoundMark, us: FolderClaimant
   return foreign(isSameLedger ? `${other}, a copy of ours, watches it` : `${other} watches it`, folder);
 }
 
-/** Every host of a fleet may watch a place. The mark of another place is never taken over. */
+/** Judges a fleet's mark. Every host of the fleet may watch the place; a mark for another place is never taken over. */
 function judgePlace(folder: string, place: string, fleet: FleetFolders): MarkVerdict {
   const expected = fleet.placeOf(folder);
   if (place === expected) return { is: 'ours' };
@@ -66,7 +66,7 @@ function judgePlace(folder: string, place: string, fleet: FleetFolders): MarkVer
   };
 }
 
-/** Why a directory below or above one of ours belongs to another dropcast, or null. */
+/** Returns why a directory below or above one of ours belongs to another dropcast, or null. */
 export async function whyForeign(directory: string, us: FolderClaimant): Promise<string | null> {
   const found = await readMark(directory);
   const { ledger, place } = found.is === 'mark' ? found.owner : {};
@@ -77,7 +77,7 @@ export async function whyForeign(directory: string, us: FolderClaimant): Promise
   return verdict.is === 'foreign' ? verdict.why : null;
 }
 
-/** Why a directory above a folder, on the same file system, belongs to another dropcast, or null. */
+/** Returns why an ancestor of a folder, on the same file system, belongs to another dropcast, or null. */
 export async function whyInside(folder: string, us: FolderClaimant): Promise<string | null> {
   const real = await realpath(folder);
   const { dev } = await stat(real, { bigint: true });
@@ -98,8 +98,8 @@ function foreign(why: string, folder: string): MarkVerdict {
 }
 
 /**
- * Whether the state directory of an owner no longer exists, or has another ledger or none. An unreadable one may still
- * exist. The mark is untrusted: any user who may write in the folder may have chosen its path.
+ * Whether an owner's state directory no longer exists, or now has another ledger or none. An unreadable one may still
+ * exist. The path comes from the mark and is untrusted: any user who can write to the folder may have chosen it.
  */
 async function isGone({ stateDir, ledger }: FolderOwner): Promise<boolean> {
   try {

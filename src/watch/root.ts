@@ -15,18 +15,18 @@ export interface RootOptions {
   readonly path: string;
   readonly clock: MonotonicClock;
   readonly inventory: { readonly taken: KnownVersions };
-  /** Keeps other dropcasts off; null: the folder is not claimed. */
+  /** Keeps other dropcasts away; null if the folder is not claimed. */
   readonly claim: Pick<RootClaim, 'hold' | 'mark' | 'trustNext'> | null;
-  /** The identity of the folder, which outlives the process. */
+  /** Stores the folder's identity across restarts. */
   readonly roots: RootStore;
   readonly logger: Logger;
-  /** Once it fires, nothing is reported. */
+  /** Once aborted, nothing more is reported. */
   readonly signal: AbortSignal;
-  /** Why events are missing, or null. */
+  /** Returns why events are missing, or null. */
   readonly gap: () => string | null;
-  /** Further facts about events, or null. */
+  /** Returns a remark about the events, or null. */
   readonly note: () => string | null;
-  /** Called on every change, and once at the beginning. Must not throw. */
+  /** Called on every state change, and once at the start. Must not throw. */
   readonly changed: (state: RootState) => void;
   readonly scanSoon: () => void;
 }
@@ -34,15 +34,15 @@ export interface RootOptions {
 export interface Missing {
   /** Paths that were recently given up and are still missing. */
   readonly before: readonly string[];
-  /** How many files are missing, including those given up before. */
+  /** Number of missing files, including those given up before. */
   readonly lost: number;
-  /** How many known files are still there. */
+  /** Number of known files that are still there. */
   readonly there: number;
 }
 
 /**
- * Whether the folder can be trusted. The folder freezes while it is away, or while most of its files are missing at
- * once. A missing file proves nothing then. Only a scan that could list the folder thaws it.
+ * Tracks whether the folder can be trusted. The folder is frozen while it is away or while most of its files are
+ * missing at once, because a missing file proves nothing then. Only a scan that could list the folder thaws it.
  */
 export class Root {
   readonly #options: RootOptions;
@@ -51,17 +51,17 @@ export class Root {
   #missingBecause: string | null = null;
   #isForeign = false;
   #isAnother = false;
-  /** The ledger is older than the mark of the folder. */
+  /** Whether the ledger is older than the folder's mark. */
   #isBehind = false;
   #doubt: RootDoubt | null = null;
-  /** The record that the store has, as JSON. */
+  /** The stored record, as JSON. */
   #saved = '';
   #thaws = 0;
   #lastReport: string | null = null;
   #recent = { atMs: -Infinity, isSound: false };
-  /** A look that has not been answered for long; null: none. Each one blocks a thread until it is answered. */
+  /** A look that has gone unanswered for too long, or null. Each one blocks a thread until it is answered. */
   #hung: Promise<unknown> | null = null;
-  /** One look for all files that ask at the same moment: 256 files settle at once. */
+  /** The current look, shared by all files that ask meanwhile: 256 files may settle at the same time. */
   #looking: Promise<boolean> | null = null;
 
   constructor(options: RootOptions) {
@@ -74,25 +74,25 @@ export class Root {
     return this.#frozenBecause !== null;
   }
 
-  /** The question that only an operator can answer, or an answer that no scan has seen yet. */
+  /** The question that only an operator can answer, or the operator's answer until a scan has applied it. */
   get doubt(): RootDoubt | null {
     return this.#doubt;
   }
 
-  /** The kind of share that the folder is on; null: a local disk, or not known yet. */
+  /** The kind of share that the folder is on; null if it is on a local disk or not known yet. */
   get remote(): string | null {
     const { identity } = this.#check;
     return identity === null ? null : remoteKind(BigInt(identity.kind));
   }
 
-  /** Changes when the folder was away or became another directory: watches that were opened before are outdated. */
+  /** Changes after the folder was away or became another directory. Watches opened before that are outdated. */
   get generation(): string {
     const { device, inode } = this.#check.identity ?? { device: '', inode: '' };
     return `${this.#thaws} ${device} ${inode}`;
   }
 
   /**
-   * The first look.
+   * Takes the first look.
    *
    * @param devices of the known files
    * @param known path → version
@@ -110,14 +110,14 @@ export class Root {
     else this.freeze(verdict.why);
   }
 
-  /** Whether a scan is possible. If not, the folder freezes. */
+  /** Whether the folder can be scanned. Freezes it if not. */
   async isScannable(): Promise<boolean> {
     const verdict = await this.#look();
     if (!verdict.isSound) this.freeze(verdict.why);
     return verdict.isSound;
   }
 
-  /** Whether files may be offered now. A recent answer is good enough for a burst of offers. */
+  /** Whether files may be offered now. During a burst of offers, a recent answer is reused. */
   async isSound(): Promise<boolean> {
     const { clock } = this.#options;
     if (this.isFrozen) return false;
@@ -128,7 +128,7 @@ export class Root {
     return this.#looking;
   }
 
-  /** Checks the disk from time to time until the work ends: a call that hangs reports nothing. */
+  /** Checks the disk from time to time until the work finishes, because a hung call reports nothing. */
   async watchOver<T>(work: Promise<T>): Promise<T> {
     const { clock } = this.#options;
     let isOver = false;
@@ -143,17 +143,17 @@ export class Root {
     });
   }
 
-  /** Why a file that was not found does not count as gone, or null. Checks the disk. */
+  /** Returns why a file that was not found does not count as gone, or null. Checks the disk. */
   async whyAway(): Promise<string | null> {
     return (await this.#whyNotInPlace()) ?? this.#missingBecause;
   }
 
-  /** Whether the folder is there, however many of its files are. Checks the disk. */
+  /** Whether the folder is there, regardless of how many of its files are. Checks the disk. */
   async isInPlace(): Promise<boolean> {
     return (await this.#whyNotInPlace()) === null;
   }
 
-  /** Most files are missing at once. The folder freezes. */
+  /** Freezes the folder because most of its files are missing at once. */
   async suspect({ before, lost, there }: Missing): Promise<void> {
     this.#missingBecause = whyMissing(this.#options.path, `${lost} of ${lost + there}`);
     this.#recent = { atMs: -Infinity, isSound: false };
@@ -161,14 +161,14 @@ export class Root {
     this.report();
   }
 
-  /** The files are back, or an operator said that they are gone. */
+  /** Ends the freeze: the files are back, or an operator confirmed that they are gone. */
   async believe(): Promise<void> {
     this.#missingBecause = null;
     await this.#save(null);
     this.report();
   }
 
-  /** An operator says that all is as it should be: the next scan takes the folder as it finds it. */
+  /** Records that an operator confirmed the current state. The next scan accepts the folder as it is. */
   async resume(): Promise<Resumed> {
     const { path } = this.#options;
     if (this.#awayBecause !== null && !this.#isAnother && !this.#isBehind)
@@ -185,7 +185,7 @@ export class Root {
     return { ok: true, what };
   }
 
-  /** A scan could list the folder. */
+  /** Ends the freeze of a folder that a scan could list. */
   thaw(): void {
     if (this.#awayBecause !== null) this.#thaws += 1;
     this.#awayBecause = null;
@@ -198,7 +198,7 @@ export class Root {
     this.report();
   }
 
-  /** Reports the state if it changed. */
+  /** Reports the state if it has changed. */
   report(): void {
     const state = this.#state();
     const text = JSON.stringify(state);
@@ -207,7 +207,7 @@ export class Root {
     this.#options.changed(state);
   }
 
-  /** @param isOlder the answer concerns a ledger that is older than the folder; no other answer does */
+  /** @param isOlder whether the operator's answer was about a ledger older than the folder */
   #trustNext(isOlder: boolean): void {
     this.#check.trustNext();
     if (isOlder) this.#options.claim?.trustNext();
@@ -229,7 +229,7 @@ export class Root {
     return noAnswer;
   }
 
-  /** A folder that is there may still belong to another dropcast. */
+  /** Checks the folder and then its owner, because a folder that is there may belong to another dropcast. */
   async #lookAtDisk(known: KnownVersions): Promise<RootVerdict> {
     const { claim } = this.#options;
     const before = this.#check.identity;
@@ -253,7 +253,7 @@ export class Root {
     const verdict = await this.#look();
     if (!verdict.isSound) this.#lose(verdict.why);
     this.#recent = { atMs: this.#options.clock.elapsed(), isSound: verdict.isSound };
-    // The folder may have frozen during the look.
+    // The folder may have been frozen during the look.
     return verdict.isSound && !this.isFrozen;
   }
 
@@ -262,20 +262,20 @@ export class Root {
     if (signal.aborted) return 'it is not being watched';
     const verdict = await this.#look();
     if (verdict.isSound && this.#awayBecause === null) return null;
-    // The scan checks the folder again, and soon again while it stays away. It reopens the watches once the folder is
-    // back.
+    // The scan checks the folder again and reopens the watches once it is back. While the folder is away, scans are
+    // frequent.
     if (verdict.isSound) scanSoon();
     else this.#lose(verdict.why);
     return this.#awayBecause;
   }
 
-  /** The folder was found away between two scans: the next one comes soon, and again while it stays away. */
+  /** Freezes a folder that was found away between scans. Scans are frequent until it is back. */
   #lose(why: string): void {
     this.freeze(why);
     this.#options.scanSoon();
   }
 
-  /** Writes the record if it changed. If the disk refuses, the folder continues, and the next change tries again. */
+  /** Saves the record if it has changed. If that fails, the folder stays in use, and the next change tries again. */
   async #save(doubt: RootDoubt | null = this.#doubt): Promise<void> {
     const { path, roots, logger } = this.#options;
     this.#doubt = doubt;
@@ -307,20 +307,20 @@ export class Root {
   }
 }
 
-/** @param files how many, in words */
+/** @param files share or number of missing files, in words */
 function whyMissing(path: string, files: string): string {
   return `${files} known files are missing at once: its disk may not be mounted. dropcast resumes once they are back; if they were removed on purpose, ${resumeAdvice(path)}`;
 }
 
 const ANSWER_VALID_MS = 500;
-/** A disk that slept takes up to ten seconds to start. */
+/** A sleeping disk takes up to ten seconds to spin up. */
 const HUNG_AFTER_MS = 15_000;
 const noAnswer: RootVerdict = {
   isSound: false,
   why: 'its file system does not answer; the server of the share may be down',
 };
 
-/** A damaged record counts as none. */
+/** Parses a stored record. Returns null if it is damaged. */
 export function recordOf(saved: unknown): RootRecord | null {
   const record = saved as Partial<RootRecord> | null;
   if (record === null || typeof record !== 'object' || record.identity === undefined) return null;
@@ -330,7 +330,7 @@ export function recordOf(saved: unknown): RootRecord | null {
   return texts.every((text) => typeof text === 'string') ? { identity, doubt } : null;
 }
 
-/** The ledger of a daemon that does not run. */
+/** The ledger of a daemon that is not running. */
 interface IdleLedger {
   readonly id: string;
   readonly roots: { load(folder: string): Promise<unknown> };
@@ -344,7 +344,7 @@ export async function isLedgerBehind(path: string, { roots, id, counter }: IdleL
   return found.is === 'mark' && found.owner.ledger === id && isAhead(found.owner.counter ?? 0, await counter.load());
 }
 
-/** Why a watcher would freeze a folder at its first look, or null. Writes nothing. */
+/** Returns why a watcher would freeze a folder at its first look, or null. Writes nothing. */
 export async function whyFrozenAtStart(path: string, ledger: IdleLedger & KnownFiles): Promise<string | null> {
   const { identity = null, doubt = null } = recordOf(await ledger.roots.load(path)) ?? {};
   const devices = new Set<string>();

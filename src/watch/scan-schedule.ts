@@ -3,9 +3,9 @@ import type { MonotonicClock } from './clock.ts';
 export interface ScanScheduleOptions {
   readonly clock: MonotonicClock;
   readonly signal: AbortSignal;
-  /** The time from the end of a scan to the next one. */
+  /** Returns the time from the end of a scan to the next one. */
   readonly interval: () => ScanInterval;
-  /** Never rejects. */
+  /** Must not reject. */
   readonly scan: () => Promise<void>;
 }
 
@@ -14,7 +14,7 @@ export interface ScanInterval {
   readonly isUrgent: boolean;
 }
 
-/** The times of the last and the next scan; null: there was none, or none is planned. */
+/** Times of the last and the next scan; null if there was none or none is planned. */
 export interface ScanTimes {
   readonly isScanning: boolean;
   readonly endedMsAgo: number | null;
@@ -23,8 +23,8 @@ export interface ScanTimes {
 }
 
 /**
- * Decides when a folder is scanned, and how deep. Scans never overlap; requests during a scan lead to one further scan.
- * A deep scan checks the version of every file; other scans check known files by name only. Owns one timer.
+ * Decides when and how deeply to scan a folder. Scans never overlap; requests during a scan lead to one further scan. A
+ * deep scan checks the version of every file; other scans check known files by name only. Owns one timer.
  */
 export class ScanSchedule implements AsyncDisposable {
   readonly #options: ScanScheduleOptions;
@@ -62,17 +62,17 @@ export class ScanSchedule implements AsyncDisposable {
     if (!this.#options.signal.aborted) void this.now();
   }
 
-  /** Finds new and missing files, without a look at known ones. */
+  /** Requests a scan for new and missing files that does not look at known ones. */
   namesSoon(): void {
     if (!this.#options.signal.aborted) void this.#follow();
   }
 
-  /** The next scan must be deep, whenever it comes. */
+  /** Makes the next scan a deep one, whenever it runs. */
   wantDeep(): void {
     this.#isDeepWanted = true;
   }
 
-  /** The scan calls this once it starts to look at files. */
+  /** Returns the depth of a scan that is about to look at files. */
   takeDepth(isOnlySource: boolean): 'deep' | 'names' {
     const isDeep = this.#isDeepWanted || isOnlySource || this.#sinceDeep >= NAMES_ONLY_SCANS;
     this.#isDeepWanted = false;
@@ -80,7 +80,7 @@ export class ScanSchedule implements AsyncDisposable {
     return isDeep ? 'deep' : 'names';
   }
 
-  /** Waits for the scan under way. The signal must be aborted before. */
+  /** Waits for the current scan. Abort the signal first. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#cancelNext?.();
     await this.#queued;
@@ -112,13 +112,13 @@ export class ScanSchedule implements AsyncDisposable {
     this.#cancelNext = clock.after(jittered, () => void this.#follow());
   }
 
-  /** Urgent scans are frequent, but take at most a twentieth of the time. */
+  /** Returns the delay before the next scan. Urgent scans are frequent, but use at most a twentieth of the time. */
   #nextMs(): number {
     const { ms, isUrgent } = this.#options.interval();
     return isUrgent ? Math.max(ms, this.#tookMs / LARGEST_SCAN_SHARE) : ms;
   }
 }
 
-/** After so many, a deep scan follows. */
+/** Number of names-only scans before a deep one. */
 const NAMES_ONLY_SCANS = 7;
 const LARGEST_SCAN_SHARE = 1 / 20;

@@ -9,35 +9,35 @@ import { findFiles, kindOfSpecial } from './path-entry.ts';
 import { markName } from './root-mark.ts';
 import { closedPath, isRefusal } from '../read-permission.ts';
 
-/** The questions and reports of a scan. Paths are relative to the folder, with `/`. */
+/** What a scan asks and reports. Paths are relative to the folder, with `/`. */
 export interface ScanVisitor {
-  /** The folder itself could be listed. */
+  /** Called once the folder itself could be listed. */
   entered(): void;
-  /** `skip`: another watcher handles it. `ignore`: it has no files of ours. */
+  /** Decides about a directory. `skip`: another watcher handles it. `ignore`: it contains none of our files. */
   directory(path: string): 'enter' | 'skip' | 'ignore';
-  /** Why a directory with a mark belongs to another dropcast, or null. */
+  /** Returns why a directory with a mark belongs to another dropcast, or null. */
   whyForeign(absolutePath: string): Promise<string | null>;
-  /** `look`: report its version. `skip`: its name is enough. `ignore`: not ours. */
+  /** Decides about a file. `look`: report its version. `skip`: its name is enough. `ignore`: the file is not ours. */
   file(path: string): 'look' | 'skip' | 'ignore';
   readonly seen: (path: string, stats: BigIntStats) => void;
-  /** A private directory of dropcast, in which a file is put away. */
+  /** Reports a private directory of dropcast, which holds a file being put away. */
   leftBehind(path: string): void;
   /**
-   * An entry that is neither file nor directory, an unusable name, or a directory that cannot be read. The name is
-   * escaped.
+   * Reports an entry that is neither a file nor a directory, an unusable name, or a directory that cannot be read.
+   * Names that are not valid UTF-8 are escaped.
    *
-   * @param code errno name, when dropcast lacks the permission to list or enter a directory
+   * @param code errno name if dropcast lacks the permission to list or enter a directory
    */
   refused(path: string, why: string, code?: string): void;
-  /** @param path a file that is not selected; undefined for an ignored directory or name */
+  /** Counts an ignored entry. @param path of a file that is not selected; undefined for an ignored directory or name */
   ignored(path?: string): void;
 }
 
 /**
- * Walks the whole folder. Follows no link, skips directories that vanish, and yields to the event loop at least once
+ * Walks the whole folder. Follows no links, skips directories that vanish, and yields to the event loop at least once
  * per 64 entries. `readdir` with types is 50 times faster than `opendir`.
  *
- * @throws when the folder itself cannot be listed, or `signal` is aborted
+ * @throws if the folder itself cannot be listed, or `signal` is aborted
  */
 export async function scanFolder(root: string, visitor: ScanVisitor, signal: AbortSignal): Promise<void> {
   const pending = [''];
@@ -76,10 +76,13 @@ async function breathe(start: number): Promise<void> {
   if (start % (16 * ENTRIES_AT_ONCE) === 0) await setImmediate();
 }
 
-/** Names that are not UTF-8 are bytes: strings cannot address them, and only the scan reports them. */
+/**
+ * A directory entry. Names that are not valid UTF-8 stay bytes: strings cannot address them, and only the scan reports
+ * them.
+ */
 type Entry = Dirent | Dirent<Buffer>;
 
-/** Lists as strings, which takes half the time of bytes, unless a name may be invalid UTF-8. */
+/** Lists a directory as strings, which takes half as long as bytes, unless a name may be invalid UTF-8. */
 async function list(root: string, directory: string, visitor: ScanVisitor): Promise<Entry[]> {
   const path = `${root}/${directory}`;
   try {
@@ -98,15 +101,15 @@ async function list(root: string, directory: string, visitor: ScanVisitor): Prom
 
 const TOO_LONG = 'its full path is longer than 4,095 bytes: shorten the names of its directories';
 
-/** `Root` decides about the root itself. */
+/** Reports a closed directory, but leaves the root to `Root`. */
 function closed(directory: string, code: string, visitor: ScanVisitor): void {
   if (directory !== '' && isRefusal(code)) visitor.refused(directory, `it cannot be read (${code})`, code);
 }
 
-/** Replaces invalid UTF-8; a valid name may contain it too. */
+/** Stands in for invalid UTF-8 in decoded names. A valid name may contain it too. */
 const REPLACEMENT = '\u{fffd}';
 
-/** @returns the path if its version is wanted */
+/** Reports an entry to the visitor. @returns the path if its version is wanted */
 function sortEntry(directory: string, entry: Entry, visitor: ScanVisitor, pending: string[]): string[] {
   const prefix = directory === '' ? '' : `${directory}/`;
   if (typeof entry.name !== 'string' && !isUtf8(entry.name)) {

@@ -23,19 +23,19 @@ export interface SettlerOptions {
   readonly inventory: Inventory;
   readonly clock: MonotonicClock;
   readonly logger: Logger;
-  /** Once it fires, no file is looked at or offered. */
+  /** Once aborted, no file is looked at or offered. */
   readonly signal: AbortSignal;
   readonly writers: OpenWriters;
-  /** Whether files of the folder may be offered now. Called right before each offer. */
+  /** Whether files in the folder may be offered now. Called right before each offer. */
   readonly isRootSound: () => Promise<boolean>;
-  /** A look at a path found no file of ours. */
+  /** Called when a look at a path finds no file of ours. */
   readonly notAFile: (path: string, entry: PathEntry) => void;
 }
 
 /**
- * Waits until files settle. Scans and hints report what they see. A file is offered to the sink once it stayed
- * unchanged for its settle time, no process writes to it, and its container is whole. Owns one timer and the looks
- * under way.
+ * Waits until files settle, using what scans and hints report. A file is offered to the sink once it has stayed
+ * unchanged for its settle time, no process is writing to it, and its container is intact. Owns one timer and the looks
+ * in progress.
  */
 export class Settler implements AsyncDisposable {
   readonly #options: SettlerOptions;
@@ -61,7 +61,7 @@ export class Settler implements AsyncDisposable {
     this.#rejections = new Rejections(options.folder.path, options.logger, ofFiles);
   }
 
-  /** The file exists with this version at this moment. */
+  /** Records that the file currently exists with this version. */
   seen(path: string, kind: FileKind, version: FileVersion): void {
     const { taken, waiting } = this.#inventory;
     const known = waiting.get(path);
@@ -77,12 +77,12 @@ export class Settler implements AsyncDisposable {
     const file = known ?? startWaiting(path, kind, version, now, pauseBefore(taken.get(path), version));
     const isChanged = noteVersion(file, version, now);
     waiting.set(path, file);
-    // An unchanged file keeps its deadline: it may wait for more than staying unchanged.
+    // An unchanged file keeps its deadline, because it may be waiting for something else.
     if (isChanged || !this.#deadlines.has(path)) this.#deadlines.set(path, file.sinceMs + this.#requiredMs(file));
     if (isChanged || known === undefined) for (const ready of this.#markers.readyWith(path)) this.hint(ready);
   }
 
-  /** The path may have changed: look in `inMs` ms at the latest, but not more often than every 100 ms. */
+  /** Looks at a path that may have changed, within `inMs` ms but no more often than every 100 ms. */
   hint(path: string, inMs = 0): void {
     const { signal, clock } = this.#options;
     if (signal.aborted) return;
@@ -95,7 +95,7 @@ export class Settler implements AsyncDisposable {
     this.#deadlines.hasten(path, Math.max(clock.elapsed() + inMs, earliest));
   }
 
-  /** The path certainly no longer exists, or its file must be offered again. */
+  /** Forgets a path that certainly no longer exists, or whose file must be offered again. */
   forget(path: string): void {
     this.#inventory.taken.delete(path);
     this.#drop(path);
@@ -115,7 +115,7 @@ export class Settler implements AsyncDisposable {
     }));
   }
 
-  /** Waits for the work under way. The signal must be aborted before. */
+  /** Waits for the work in progress. Abort the signal first. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#deadlines.close();
     await Promise.all(this.#work);
@@ -131,7 +131,7 @@ export class Settler implements AsyncDisposable {
     this.#work.add(work);
   }
 
-  /** One look at one path. A waiting file has at most one at a time. */
+  /** Looks at a path once. A waiting file has at most one look at a time. */
   async #attend(path: string): Promise<void> {
     const file = this.#inventory.waiting.get(path);
     if (file?.busy === true) return;
@@ -144,7 +144,7 @@ export class Settler implements AsyncDisposable {
       return startedAtMs;
     });
     if (file === undefined || !this.#isCurrent(file)) return;
-    // Unchanged between two looks: the time until the start of this look counts.
+    // Only the time until the start of this look is known to be without changes.
     const unchangedMs = lookedAtMs - file.sinceMs;
     const isMarked = this.#options.folder.markerOf(path) !== null;
     if (isMarked || unchangedMs >= this.#requiredMs(file)) await this.#offer(file, unchangedMs);
@@ -190,7 +190,7 @@ export class Settler implements AsyncDisposable {
 
   /**
    * Offers a file to the sink. Never rejects.
-   * @returns how long to wait before the next look; null: the sink took the file
+   * @returns how long to wait before the next look; null if the sink accepted the file
    */
   async #handOver(file: WaitingFile, { flaw, isUnreadable }: Complete): Promise<Wait | null> {
     const { folder, signal, sink } = this.#options;
@@ -198,7 +198,7 @@ export class Settler implements AsyncDisposable {
     file.why = 'being accepted';
     try {
       return await this.#offers(async () => {
-        // The file may have waited long for its turn.
+        // The file may have changed while it waited for its turn.
         if (!this.#isCurrent(file) || file.disturbed) return wait(0, null);
         await sink.complete({ folder: folder.path, path, kind, version, flaw, ...(isUnreadable && { isUnreadable }) });
         this.#rejections.taken();
@@ -213,7 +213,7 @@ export class Settler implements AsyncDisposable {
     }
   }
 
-  /** Looks at the file again after that time. */
+  /** Schedules the next look at a file that must wait. */
   #wait(file: WaitingFile, { forMs, why }: Wait): void {
     file.busy = false;
     file.why = why;
@@ -222,7 +222,7 @@ export class Settler implements AsyncDisposable {
     if (file.disturbed) this.hint(file.path);
   }
 
-  /** The file no longer settles, and no look at it is due. */
+  /** Stops settling a file and cancels its next look. */
   #drop(path: string): void {
     this.#inventory.waiting.delete(path);
     this.#deadlines.delete(path);
@@ -237,7 +237,7 @@ export class Settler implements AsyncDisposable {
   }
 }
 
-/** Files between their deadline and the end of their look or offer. */
+/** Maximum number of files between their deadline and the end of their look or offer. */
 const MOST_AT_WORK = 256;
 const OFFERS_AT_ONCE = 16;
 const LOOK_INTERVAL_MS = 100;

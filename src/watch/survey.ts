@@ -9,13 +9,13 @@ import { scanFolder } from './scan.ts';
 import { TakenFiles } from './taken-files.ts';
 import { startWaiting } from './waiting-file.ts';
 
-/** The content of a folder, as the first scan of a watcher would find it. */
+/** A folder's contents, as a watcher's first scan would find them. */
 export interface Survey {
-  /** The files that a watcher would offer once they stay unchanged. */
+  /** Files that a watcher would offer once they have stayed unchanged. */
   readonly files: readonly CompleteFile[];
-  /** The files that would have to wait, and why. */
+  /** Files that would have to wait, with the reason. */
   readonly unfinished: readonly { readonly path: string; readonly size: number; readonly why: string }[];
-  /** How many known files are unchanged. */
+  /** Number of known files that are unchanged. */
   readonly known: number;
   readonly ignored: number;
   readonly refused: readonly RefusedPath[];
@@ -23,7 +23,7 @@ export interface Survey {
 
 export interface SurveyOptions {
   readonly known: KnownFiles;
-  /** Why a directory with a mark belongs to another dropcast, or null. */
+  /** Returns why a directory with a mark belongs to another dropcast, or null. */
   whyForeign(absolutePath: string): Promise<string | null>;
   /** Called with the number of files looked at so far. */
   looked(files: number): void;
@@ -36,13 +36,13 @@ interface Found {
   readonly version: FileVersion;
 }
 
-/** Files that are open at the same time. */
+/** Number of files that are open at the same time. */
 const atOnce = 16;
 
 /**
  * Scans a folder once and judges its files as a watcher would. Changes nothing.
  *
- * @throws when the folder cannot be listed, or the signal fires
+ * @throws if the folder cannot be listed or the signal is aborted
  */
 export async function surveyFolder(folder: WatchSettings, options: SurveyOptions): Promise<Survey> {
   const { found, ...others } = await scan(folder, options);
@@ -53,7 +53,7 @@ export async function surveyFolder(folder: WatchSettings, options: SurveyOptions
   let looked = 0;
   const look = async ({ path, kind, version }: Found): Promise<void> => {
     options.signal.throwIfAborted();
-    // Infinity: as if it had been watched for long enough.
+    // Infinity: judge the file as if it had stayed unchanged for long enough.
     const verdict = await judge(startWaiting(path, kind, version, monotonicClock.elapsed()), Infinity);
     if (verdict.is === 'complete') {
       const { flaw, isUnreadable } = verdict;

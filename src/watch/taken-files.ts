@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import type { ContentVersion } from '../pipeline/file/file-version.ts';
 
-/** Stats of a file as JavaScript numbers: the times in milliseconds, inexact below a microsecond. */
+/** File stats as JavaScript numbers. Times are in milliseconds and inexact below a microsecond. */
 export interface RoughStats {
   readonly size: number;
   readonly mtimeMs: number;
@@ -9,16 +9,17 @@ export interface RoughStats {
 }
 
 /**
- * The files that the sink took: path → version and state. There may be 100,000, so versions are packed into 40 bytes
- * each, where strings take 300. It also records which files the scan under way has found, so no scan copies all paths.
+ * The files that the sink accepted: path → version and state. There may be 100,000, so each version is packed into 40
+ * bytes, where strings would take 300. Also records which files the current scan has found, so that scans need not copy
+ * all paths.
  */
 export class TakenFiles {
   readonly #slots = new Map<string, number>();
   readonly #free: number[] = [];
   readonly #states = new SlotStates();
-  /** Five numbers for each slot. */
+  /** Five numbers per slot. */
   #versions = new BigInt64Array(0);
-  /** The number of the scan that last found each slot. */
+  /** For each slot, the number of the scan that last found it. */
   #scans = new Uint32Array(0);
   #scan = 0;
 
@@ -30,7 +31,7 @@ export class TakenFiles {
     return this.#slots.has(path);
   }
 
-  /** A new version of a file keeps its state. */
+  /** Sets a file's version and keeps its state. */
   set(path: string, version: ContentVersion): void {
     const slot = this.#slots.get(path) ?? this.#open(path);
     this.#versions.set(packed(version), COLUMNS * slot);
@@ -58,13 +59,13 @@ export class TakenFiles {
     };
   }
 
-  /** Whether the sink certainly took this content; see `isSameVersion`. */
+  /** Whether the sink certainly accepted this content; see `isSameVersion`. */
   isSame(path: string, version: ContentVersion): boolean {
     const slot = this.#slots.get(path);
     return slot !== undefined && this.#holds(slot, packed(version));
   }
 
-  /** Like `isSame`, without the strings of a version. */
+  /** Like `isSame`, but without building the strings of a version. */
   isExactly(path: string, { size, mtimeNs, ctimeNs, ino, birthtimeNs }: BigIntStats): boolean {
     const slot = this.#slots.get(path);
     return slot !== undefined && this.#holds(slot, [size, mtimeNs, ctimeNs, ino, birthtimeNs]);
@@ -100,7 +101,7 @@ export class TakenFiles {
     if (slot !== undefined) this.#states.set(slot, state);
   }
 
-  /** State → number of files; `null` for those without one. */
+  /** Counts files by state; `null` for files without a state. */
   countStates(): Map<string | null, number> {
     return this.#states.counts();
   }
@@ -118,7 +119,7 @@ export class TakenFiles {
     if (slot !== undefined) this.#scans[slot] = this.#scan;
   }
 
-  /** Paths that existed when the scan began, and that it has not found. */
+  /** Yields paths that existed when the scan began and that it has not found. */
   *unfound(): Generator<string> {
     for (const [path, slot] of this.#slots) if (this.#scans[slot] !== this.#scan) yield path;
   }
@@ -150,14 +151,14 @@ const [SIZE, MTIME, CTIME, INO, BIRTHTIME, COLUMNS] = [0, 1, 2, 3, 4, 5];
 const FIRST_SLOTS = 64;
 const MICROSECOND_IN_MS = 0.001;
 
-/** In the order of the columns. */
+/** Returns the numbers of a version in column order. */
 function packed({ size, mtimeNs, ctimeNs, ino, birthtimeNs }: ContentVersion): bigint[] {
   return [BigInt(size), BigInt(mtimeNs), BigInt(ctimeNs), BigInt(ino), BigInt(birthtimeNs)];
 }
 
-/** The state of each slot of a table, in one byte, and how many slots are in each state. */
+/** The state of each slot, packed into one byte, and the number of slots in each state. */
 class SlotStates {
-  /** Every state seen so far; the ledger has eleven. 0: none. */
+  /** All states seen so far (the ledger has eleven); index 0 means no state. */
   readonly #names: (string | null)[] = [null];
   readonly #counts = [0];
   #states = new Uint8Array(0);
@@ -168,7 +169,7 @@ class SlotStates {
     this.#states.set(before);
   }
 
-  /** The slot is in use, without a state. */
+  /** Marks a slot as used, without a state. */
   open(slot: number): void {
     this.#states[slot] = 0;
     this.#add(0, 1);
@@ -190,7 +191,7 @@ class SlotStates {
     this.#add(this.#states[slot] ?? 0, 1);
   }
 
-  /** State → number of slots; `null` for those without one. */
+  /** Counts slots by state; `null` for slots without a state. */
   counts(): Map<string | null, number> {
     return new Map(this.#names.map((name, state) => [name, this.#counts[state] ?? 0]));
   }

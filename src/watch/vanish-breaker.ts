@@ -16,17 +16,18 @@ export interface VanishBreakerOptions {
 }
 
 /**
- * Freezes a folder when most of its files are gone at once: a share that lost its disk, or a wrong directory, looks the
- * same. It stays frozen until rows or disk account for enough of the files, or an operator says that they are gone.
+ * Freezes a folder when most of its files are gone at once, because a share that lost its disk or a wrong directory
+ * looks the same. The folder stays frozen until rows or the disk account for enough of the files, or an operator
+ * confirms that they are gone.
  *
- * No sum is kept: each decision asks the ledger again about every path that is missing now or was given up within the
- * last minute. A file that was missing for a moment, because it was moved or renamed, stops counting as soon as its row
- * says so.
+ * No running total is kept: each decision asks the ledger again about every path that is missing now or was given up
+ * within the last minute. A file that was only missing for a moment, because it was moved or renamed, stops counting as
+ * soon as its row shows that.
  */
 export class VanishBreaker {
   readonly #options: VanishBreakerOptions;
   #hasScanned = false;
-  /** Paths that were given up recently → when, by the monotonic clock. */
+  /** Recently given-up paths → time, by the monotonic clock. */
   readonly #givenUp = new Map<string, number>();
 
   constructor(options: VanishBreakerOptions) {
@@ -37,8 +38,8 @@ export class VanishBreaker {
    * Whether these files count as gone.
    *
    * @param missing paths whose file is gone and was not renamed
-   * @param isScan after a full scan; a few missing files prove nothing about the others, so only a scan freezes the
-   *   folder
+   * @param isScan whether the paths come from a full scan. A few missing files prove nothing about the others, so only
+   *   a scan freezes the folder
    */
   async believes(missing: readonly string[], isScan: boolean): Promise<boolean> {
     const { root } = this.#options;
@@ -61,8 +62,8 @@ export class VanishBreaker {
   }
 
   /**
-   * Whether most files seem to be missing, by a sample. A caller that cannot wait for a scan must not give up one file
-   * after the other.
+   * Whether most files seem to be missing, judging by a sample. For callers that cannot wait for a scan, but must not
+   * give up one file after another.
    */
   async areMostMissing(): Promise<boolean> {
     const { folder, inventory } = this.#options;
@@ -78,8 +79,11 @@ export class VanishBreaker {
   }
 
   /**
+   * Compares missing files with those that are still there.
+   *
    * @param before paths that were given up before
-   * @returns those of them that are still gone, how many files that are, and how many known files are there
+   * @returns the paths in `before` that are still gone, the number of files that these are, and the number of known
+   *   files that are there
    */
   async #compare(
     missing: readonly string[],
@@ -87,15 +91,15 @@ export class VanishBreaker {
   ): Promise<{ readonly before: readonly string[]; readonly gone: number; readonly there: number }> {
     const { taken } = this.#options.inventory;
     const absent = new Set(missing);
-    // Files that came back are known again.
+    // Files that have come back are known again.
     const stillGone = before.filter((path) => !absent.has(path) && !taken.has(path));
     let there = 0;
-    // Sidecars and checksums prove nothing: they may outlive their video.
+    // Sidecars and checksums prove nothing, because they may outlive their video.
     for (const path of taken.paths()) if (!absent.has(path) && taken.state(path) !== sidecarState) there += 1;
     return { before: stillGone, gone: await this.#countLost(stillGone, 'also given up'), there };
   }
 
-  /** How many of these paths the ledger expects to have a file. */
+  /** Counts the paths that should have a file according to the ledger. */
   async #countLost(paths: readonly string[], which: 'all' | 'unfinished' | 'also given up'): Promise<number> {
     const { folder, roots } = this.#options;
     return paths.length === 0 ? 0 : roots.expected(folder.path, paths, which);
@@ -108,10 +112,10 @@ export class VanishBreaker {
   }
 }
 
-/** People remove fewer by hand every day. */
+/** Minimum loss that freezes a folder. People remove fewer files by hand every day. */
 const LEAST_FILES = 10;
 const MOST_SAMPLED = 40;
-/** A long `rm -r` arrives in several reports. */
+/** How long given-up files count: a long `rm -r` arrives in several reports. */
 const RECENT_MS = 60_000;
 
 function isMost(lost: number, known: number): boolean {

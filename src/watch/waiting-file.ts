@@ -3,34 +3,34 @@ import type { ContentVersion, FileVersion } from '../pipeline/file/file-version.
 import { durationWords } from './clock.ts';
 import type { FileKind } from './ports.ts';
 
-/** A file that was seen, and that the sink did not take yet. Times are of the monotonic clock. */
+/** A file that was seen but not yet accepted by the sink. All times are from the monotonic clock. */
 export interface WaitingFile {
   readonly path: string;
   readonly kind: FileKind;
   version: FileVersion;
-  /** The version is unchanged since then. */
+  /** Time since which the version is unchanged. */
   sinceMs: number;
-  /** The longest pause between two writes that we saw. */
+  /** Longest pause observed between two writes. */
   longestGapMs: number;
-  /** The last time we looked at it. */
+  /** Time of the last look. */
   lookedAtMs: number;
-  /** A look, check or offer is under way: changes in the meantime only set `disturbed`. */
+  /** True while a look, check or offer is in progress. Changes in the meantime only set `disturbed`. */
   busy: boolean;
   disturbed: boolean;
-  /** A process has it open for writing since then, although nothing changes. */
+  /** Time since which a process has had the file open for writing without changing it. */
   vetoedSinceMs: number | null;
-  /** Its done marker is missing. */
+  /** Whether the done marker is missing. */
   lacksMarker: boolean;
-  /** How often the sink rejected this version. */
+  /** Number of times that the sink rejected this version. */
   rejections: number;
-  /** The state of its row, which may exist while the file is being accepted; `null`: no row. */
+  /** State of the file's row, which may exist before the sink has accepted the file; `null` if there is no row. */
   state: string | null;
-  /** Why it waits; `null`: it only has to stay unchanged. */
+  /** Why the file is waiting; `null` if it only has to stay unchanged. */
   why: string | null;
 }
 
 /**
- * Starts the wait of a file that is seen for the first time, or that changed after it was taken.
+ * Starts the wait of a file that is seen for the first time or has changed since it was accepted.
  *
  * @param nowMs of the monotonic clock
  * @param longestGapMs the known pause of its writer; see `pauseBefore`
@@ -60,9 +60,9 @@ export function startWaiting(
 }
 
 /**
- * Records the version that a look found. A changed file starts to wait again and remembers the pause of its writer.
+ * Records the version found by a look. A changed file starts waiting again, and its writer's pause is remembered.
  *
- * @returns whether it changed
+ * @returns whether the version changed
  */
 export function noteVersion(file: WaitingFile, version: FileVersion, nowMs: number): boolean {
   file.lookedAtMs = nowMs;
@@ -74,29 +74,29 @@ export function noteVersion(file: WaitingFile, version: FileVersion, nowMs: numb
 }
 
 /**
- * The pause of a writer that continued after its file was taken: the file grew in place. Without it, the file of a
- * writer with equal pauses would be sent once for each of them. The inode change times give the pause: it survives a
- * restart, and a copy that keeps the modification time of its original does not look like a pause of years.
+ * Returns how long a writer paused if its file grew in place after being accepted. Without this, a file whose writer
+ * pauses regularly would be sent once per pause. The pause is the difference of inode change times: these survive a
+ * restart, and a copy that keeps its original's modification time does not look like a pause of years.
  *
- * @param taken the version that was taken; undefined when none was
- * @returns milliseconds; 0 for another file, or one that did not grow
+ * @param taken the accepted version; undefined if there is none
+ * @returns milliseconds; 0 for a different file or one that did not grow
  */
 export function pauseBefore(taken: ContentVersion | undefined, version: FileVersion): number {
   if (taken === undefined || !grewInPlace(taken, version)) return 0;
   return Math.max(0, Number(BigInt(version.ctimeNs) - BigInt(taken.ctimeNs)) / 1e6);
 }
 
-/** How long the file must stay unchanged: `settleMs`, or three times the longest pause, up to five minutes. */
+/** Returns how long the file must stay unchanged: `settleMs`, or three times the longest pause, up to five minutes. */
 export function requiredMs(file: WaitingFile, settleMs: number): number {
   return Math.max(settleMs, Math.min(3 * file.longestGapMs, LONGEST_LEARNED_WAIT_MS));
 }
 
-/** How long a file that looks unfinished may stay unchanged before it counts as flawed. */
+/** Returns how long a file that looks unfinished may stay unchanged before it counts as flawed. */
 export function graceMs(settleMs: number): number {
   return Math.max(10 * settleMs, 30_000);
 }
 
-/** The reason for the wait, for people. */
+/** Returns a human-readable reason for the wait. */
 export function whyItWaits(file: WaitingFile, settleMs: number, nowMs: number): string {
   if (file.why !== null) return file.why;
   const required = requiredMs(file, settleMs);
@@ -106,5 +106,8 @@ export function whyItWaits(file: WaitingFile, settleMs: number, nowMs: number): 
   return `unchanged for ${isBrief ? (passed / 1_000).toFixed(1) : durationWords(passed)} of ${durationWords(required)}${paused}`;
 }
 
-/** After a pause of an hour the file does not wait three hours: if its writer continues, the file is sent again. */
+/**
+ * Limit for learned waits, so that a pause of an hour does not mean a wait of three. If writing continues, the file is
+ * sent again.
+ */
 const LONGEST_LEARNED_WAIT_MS = 300_000;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** How many directories of each folder must be watched. All folders share one limit. */
+/** Number of directories to watch per folder. All folders share one limit. */
 export class WatchedDirectories {
   readonly #byFolder = new Map<string, number>();
 
@@ -17,11 +17,11 @@ export class WatchedDirectories {
   }
 }
 
-/** The limits of the kernel; null if unreadable, as in a service with `ProcSubset=pid`. */
+/** Kernel limits; null if unreadable, as in a service with `ProcSubset=pid`. */
 export interface Limits {
   readonly watches: number | null;
   readonly instances: number | null;
-  /** This process has reached its limit of open files. */
+  /** Whether this process has reached its limit on open files. */
   readonly isOutOfFiles: boolean;
 }
 
@@ -34,7 +34,9 @@ export function readLimits(): Limits {
   };
 }
 
-/** Advice for an error at the limit, with a sufficient number. Other programs of the user need watches too. */
+/**
+ * Advice for an exceeded limit, with a sufficient value. It leaves room for the watches of the user's other programs.
+ */
 export function watchLimitAdvice(code: 'ENOSPC' | 'EMFILE', directories: number, limits: Limits): string {
   if (code === 'EMFILE' && limits.isOutOfFiles)
     return `the limit of open files of the process is reached (${code}): raise it with \`ulimit -n 65536\` before the start, or LimitNOFILE=65536 in the unit`;
@@ -45,13 +47,13 @@ export function watchLimitAdvice(code: 'ENOSPC' | 'EMFILE', directories: number,
   return `the limit of inotify watches is reached (${code}), and ${count} to be watched: ${sysctl('max_user_watches', value)}`;
 }
 
-/** Advice before a start. The count of directories may have stopped just above the limit. */
+/** Advice before a start, when the count of directories may have stopped just above the limit. */
 export function tooFewWatches(directories: number, limit: number): string {
   const value = powerOfTwo(directories + limit);
   return `the folders have more directories than the ${limit.toLocaleString('en-US')} inotify watches that a user may have: ${sysctl('max_user_watches', value)}`;
 }
 
-/** Kernels since 5.11 allow up to a million, depending on memory; older ones 8,192. */
+/** Assumed limit. Kernels since 5.11 allow up to a million watches, depending on memory; older ones 8,192. */
 const UNKNOWN_WATCHES = 524_289;
 
 function sysctl(name: string, value: number): string {

@@ -43,9 +43,9 @@ export interface FolderWatcherOptions {
   readonly known: KnownFiles;
   readonly logger: Logger;
   readonly clock?: MonotonicClock;
-  /** Owner written into the mark of the folder; null: no mark. */
+  /** Owner to write into the folder's mark; null for no mark. */
   readonly owner?: FolderClaimant | null;
-  /** The records of the folders; by default none. */
+  /** Store for folder records. By default nothing is stored. */
   readonly roots?: RootStore;
 }
 
@@ -55,20 +55,20 @@ const noMemory: RootStore = {
   expected: async (_, paths, which) => (which === 'unfinished' ? 0 : paths.length),
 };
 
-/** One for the process: a pass over /proc serves all folders, and so does the limit of watches. */
+/** Shared by the whole process: a pass over /proc serves all folders, and the limit on watches covers them all. */
 const openWriters = new OpenWriters();
 const directories = new WatchedDirectories();
 
 /**
- * Watches one folder: offers every complete file to the sink, once per version, and reports every file that is gone.
+ * Watches one folder. Offers every complete file to the sink, once per version, and reports every file that is gone.
  *
- * Events are hints that make it fast; full scans make it right (design, section 6). A scan runs at the start, every
- * `rescanMs`, and whenever events may have been lost. It lists every directory, but checks size and times of files that
- * the sink took only every eighth time, or when scans are the only source: with 100,000 files a look at each costs a
- * second of a core. With `watch: 'polling'` there are only scans, every 5 s or `rescanMs` if that is less, for at most
- * a twentieth of the time.
+ * Events are hints that make this fast; full scans make it correct (design, section 6). A scan runs at the start, every
+ * `rescanMs`, and whenever events may have been lost. It lists every directory. It checks the size and times of
+ * accepted files only every eighth time, or always if scans are the only source, because looking at 100,000 files costs
+ * a second of CPU time. With `watch: 'polling'` there are only scans, every 5 s or `rescanMs` if that is less, for at
+ * most a twentieth of the time.
  *
- * Owns all parts: disposing of it ends their timers, watches and work.
+ * Owns all its parts: disposing of the watcher ends their timers, watches and work.
  */
 export class FolderWatcher implements AsyncDisposable {
   readonly #folder: WatchSettings;
@@ -89,7 +89,7 @@ export class FolderWatcher implements AsyncDisposable {
   #begun: Promise<void> | null = null;
   #stopStallWatch: (() => void) | null = null;
 
-  /** @param open the source of the events; by default the file system */
+  /** @param open opens the event source; by default the file system */
   constructor(options: FolderWatcherOptions, open: OpenEvents = openEvents) {
     const { sink, logger, clock = monotonicClock, owner = null, roots = noMemory } = options;
     const nested = options.folder.nested.map((path) => resolve(path));
@@ -164,12 +164,12 @@ export class FolderWatcher implements AsyncDisposable {
     });
   }
 
-  /** Looks only at the folder itself. Resolves when it is known whether the folder can be trusted. */
+  /** Looks only at the folder itself. Resolves once it is known whether the folder can be trusted. */
   begin(): Promise<void> {
     return (this.#begun ??= this.#begin());
   }
 
-  /** Begins, and resolves after the first full scan, or soon after the watcher was disposed of. */
+  /** Starts watching. Resolves after the first full scan, or soon after the watcher is disposed of. */
   async start(): Promise<void> {
     await this.begin();
     await this.#schedule.now();
@@ -184,13 +184,13 @@ export class FolderWatcher implements AsyncDisposable {
     });
   }
 
-  /** Resolves after a full scan that began after the call. */
+  /** Resolves after a full scan that started after the call. */
   rescan(): Promise<void> {
     return this.#schedule.now();
   }
 
   /**
-   * Checks on disk why files missing from the folder prove nothing. `null`: they do prove something.
+   * Checks on disk why missing files prove nothing. Returns `null` if they do prove something.
    *
    * @param missing a path that the caller did not find and now believes gone; if its file is back, it is offered again
    */
@@ -200,12 +200,12 @@ export class FolderWatcher implements AsyncDisposable {
       this.#schedule.soon();
       return 'most of its files seem to be missing; it is being scanned';
     }
-    // The folder may have been away only when the caller looked.
+    // The folder may have been away only while the caller looked.
     if (why === null && missing !== undefined) this.lookAgain(missing);
     return why;
   }
 
-  /** The caller no longer has the file at this path: whatever is there is offered, even if it was offered before. */
+  /** Offers whatever file is at a path that the caller no longer has, even if it was offered before. */
   lookAgain(path: string): void {
     // A waiting file will be offered anyway.
     if (this.#inventory.waiting.has(path)) return;
@@ -213,16 +213,17 @@ export class FolderWatcher implements AsyncDisposable {
     if (!this.#isLeftOut(path)) this.#settler.hint(path);
   }
 
-  /** The caller has just seen this version of the file: from here on its removal is noticed. */
+  /** Records the version of a file that the caller has just seen, so that its removal will be noticed. */
   seen(path: string, version: FileVersion): void {
     const kind = this.#folder.accepts(path);
     if (kind !== null && !this.#isLeftOut(path)) this.#settler.seen(path, kind, version);
   }
 
   /**
-   * The ledger may have lost rows: compares it with the folder, as at the start, and offers the files that it lacks.
+   * Compares the folder with a ledger that may have lost rows, as at the start, and offers the files that the ledger
+   * lacks.
    *
-   * @returns how many files it lacks
+   * @returns the number of those files
    */
   async compare(): Promise<number> {
     await this.begin();
@@ -232,33 +233,33 @@ export class FolderWatcher implements AsyncDisposable {
     return lost.length;
   }
 
-  /** The row of the file at a path is now in this state; null: the file no longer has a row. */
+  /** Records the state of a file's row; null if the file no longer has a row. */
   becomes(path: string, state: string | null): void {
     this.#inventory.becomes(path, state);
   }
 
-  /** @param comparing paths that the caller compares before it decides about them */
+  /** @param comparing paths that the caller is comparing before it decides about them */
   accounts(comparing: Iterable<string>): Accounts {
     const { ignored } = this.#reconciler;
     return accountsOf(this.#inventory, { refused: this.#refused.paths, ignored, comparing });
   }
 
-  /** Files that the sink took and that have no row. There must be none. */
+  /** Returns files that the sink accepted but that have no row. There should be none. */
   unaccounted(): readonly string[] {
     return this.#inventory.unaccounted();
   }
 
-  /** How many files the scan under way, or the last one, has visited. */
+  /** Returns the number of files visited by the current scan, or by the last one. */
   visited(): number {
     return this.#reconciler.visited;
   }
 
-  /** A file of the folder was taken in, or its upload began: the mark must be updated. */
+  /** Schedules an update of the mark after a file was accepted or its upload began. */
   took(): void {
     this.#steps?.took();
   }
 
-  /** An operator says that the directory at the path is the folder, and that its missing files are gone. Scans it. */
+  /** Records an operator's confirmation that the folder is right and its missing files are gone, then scans it. */
   async resume(): Promise<Resumed> {
     const resumed = await this.#root.resume();
     if (resumed.ok) await this.#schedule.now();
@@ -269,7 +270,7 @@ export class FolderWatcher implements AsyncDisposable {
     return this.#settler.settling();
   }
 
-  /** The settling files, without words: there may be 100,000. */
+  /** Returns the settling files without descriptions, because there may be 100,000. */
   waiting(): Iterable<Pick<SettlingFile, 'path' | 'kind'>> {
     return this.#inventory.waiting.values();
   }
@@ -287,7 +288,7 @@ export class FolderWatcher implements AsyncDisposable {
     };
   }
 
-  /** The first `most` refused paths. */
+  /** Returns the first `most` refused paths. */
   refused(most: number): readonly RefusedPath[] {
     return this.#refused.paths
       .entries()
@@ -327,7 +328,7 @@ export class FolderWatcher implements AsyncDisposable {
     await this.#root.begin(devices, files);
   }
 
-  /** @param all also gets the files that were put away: they only help to recognise the folder */
+  /** @param all also receives files that were put away, which only help to recognise the folder */
   async #eachKnown(tell: (file: KnownFile) => void, all: (file: KnownFile) => void = () => undefined): Promise<void> {
     await this.#options.known.known(this.#folder.path, (file) => {
       all(file);
@@ -335,7 +336,7 @@ export class FolderWatcher implements AsyncDisposable {
     });
   }
 
-  /** Whether the path belongs to another watcher, or to none. */
+  /** Whether the path belongs to another watcher or to none. */
   #isLeftOut(path: string): boolean {
     const { path: folder, nested, leavesOut } = this.#folder;
     return nested.some((inner) => `${folder}/${path}`.startsWith(`${inner}/`)) || leavesOut(dirname(path));
@@ -349,11 +350,11 @@ export class FolderWatcher implements AsyncDisposable {
     } catch (error) {
       logger.error('Cannot save the state of the folder', { folder, err: error });
     }
-    // Files that settled while the folder was frozen are offered now, not at their next look.
+    // Files that settled while the folder was frozen are offered now instead of at their next look.
     if (state.state !== 'frozen') for (const path of this.#inventory.waiting.keys()) this.#settler.hint(path);
   }
 
-  /** @param hasClosed a closed directory will be due for its report soon */
+  /** @param hasClosed whether a closed directory is waiting to be reported */
   #scanInterval(hasClosed: boolean): ScanInterval {
     const { watch, rescanMs } = this.#folder;
     if (watch === 'polling' || this.#hints.isPolled) return { ms: Math.min(rescanMs, POLLING_MS), isUrgent: true };
@@ -362,7 +363,7 @@ export class FolderWatcher implements AsyncDisposable {
   }
 }
 
-/** The kernel caches file sizes on a share for a few seconds, so a file there must be quiet for longer. */
+/** Lengthens the settle time on shares, where the kernel caches file sizes for a few seconds. */
 function withQuietShares(folder: WatchSettings, root: Root): WatchSettings {
   return {
     ...folder,
@@ -374,5 +375,5 @@ function withQuietShares(folder: WatchSettings, root: Root): WatchSettings {
 
 const CACHED_SIZE_MS = 10_000;
 const POLLING_MS = 5000;
-/** While the folder is away or events are missing. */
+/** Scan interval while the folder is away or events are missing. */
 const IMPAIRED_MS = 15_000;
