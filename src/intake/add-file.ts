@@ -17,13 +17,13 @@ interface Refusal {
   readonly why: string;
 }
 
-/** Takes in a file at once, whatever `include` and `exclude` say: a person asked for it. */
+/** Accepts a file immediately, regardless of `include` and `exclude`, because a person asked for it. */
 export async function addFile(
   path: string,
   folders: readonly FolderConfig[],
   watched: ReadonlyMap<string, WatchedFolder>,
 ): Promise<AddResult> {
-  // `in/../key` lies outside the folder.
+  // Resolved first, because a path such as `in/../key` leads outside the folder.
   const absolutePath = resolve(path);
   const config = folderOf(folders, absolutePath);
   const folder = config === null ? undefined : watched.get(config.path);
@@ -41,13 +41,13 @@ async function take(folder: WatchedFolder, path: string): Promise<AddResult> {
   const kind = folder.router.accepts(path) ?? 'media';
   if (kind === 'proof') return refused('it is a done marker or checksum: add its video instead');
   if (kind === 'sidecar') return refused('it is a sidecar: add its video instead');
-  // Before its row is inserted: otherwise the watcher would not notice if it is removed before the next scan.
+  // Reported before the row is inserted, so that the watcher notices if the file is removed before the next scan.
   folder.watcher.seen(path, found);
   const as = await folder.take({ folder: folder.path, path, kind, version: found, flaw: null }, true);
   return as === 'busy' ? refused('busy: a step is working on it') : { ok: true, as };
 }
 
-/** Opens the path name by name, through no link: the name of a file elsewhere must not become a title. */
+/** Opens the path segment by segment, following no links: the name of a file elsewhere must not become a title. */
 async function look(folder: string, path: string): Promise<FileVersion | Refusal> {
   try {
     const directory = posix.dirname(path);

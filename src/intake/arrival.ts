@@ -7,27 +7,27 @@ import type { Leaving } from '../pipeline/file/reasons.ts';
 import type { FirstStart } from './first-start.ts';
 import type { FolderRouter } from './folder-router.ts';
 
-/** A complete file with all facts that decide its intake. */
+/** A complete file with everything that decides its intake. */
 export interface Arrival {
   readonly folder: string;
   readonly path: string;
   readonly version: FileVersion;
-  /** Why a file that settled must not be sent; null for a sound file. */
+  /** Why a settled file must not be sent; null for a sound file. */
   readonly flaw: string | null;
-  /** The flaw is that dropcast may not read the file. */
+  /** True if the flaw is that dropcast may not read the file. */
   readonly isUnreadable?: boolean;
   readonly sourceUrl: string | null;
   readonly route: Route;
   readonly onDuplicate: 'skip' | 'upload';
   readonly onChange: 'upload' | 'ignore';
   readonly afterReady: AfterReady;
-  /** The treatment of a file that existed before dropcast watched the folder; null for a new file. */
+  /** How to treat a file that existed before dropcast watched the folder; null for a new file. */
   readonly leaving: Leaving | null;
-  /** A person asked for the upload, whatever `existing` says. */
+  /** True if a person asked for the upload, regardless of `existing`. */
   readonly isWanted: boolean;
 }
 
-/** Reads the sidecar of a complete file and asks the rules. Null when the file is gone. */
+/** Reads the sidecar of a complete file and applies the rules. Returns null if the file is gone. */
 export async function arrivalOf(
   router: FolderRouter,
   file: CompleteFile,
@@ -57,7 +57,7 @@ export async function arrivalOf(
   };
 }
 
-/** The route of a file. Null when the file is gone: a missing sidecar proves nothing then. */
+/** Returns a file's route. Null if the file is gone, because a missing sidecar proves nothing then. */
 export async function routeOf(
   router: FolderRouter,
   file: { readonly path: string; readonly version: FileVersion },

@@ -4,20 +4,20 @@ import type { CompleteFile } from '../watch/ports.ts';
 
 export interface ComparisonsOptions {
   readonly logger: Logger;
-  /** Reads one file and decides about it. False: not possible now. */
+  /** Reads one file and decides about it. Returns false if that is not possible now. */
   readonly compare: (file: CompleteFile, signal: AbortSignal) => Promise<boolean>;
 }
 
 /**
- * Files of one folder whose content must be read to see whether they changed. After a `chmod -R` these are all files.
- * They wait here, so the watcher can still offer new files, and the process reads one at a time. The list is not
- * durable: until a file was compared, its row has the old version, and the next start offers it again. Owns the
- * comparison under way.
+ * Files of one folder that must be read to find out whether their content changed. After a `chmod -R`, that is all of
+ * them. They wait here so that the watcher can keep offering new files, and the process reads one at a time. The list
+ * is not durable: until a file has been compared, its row has the old version, and the next start offers the file
+ * again. Owns the comparison in progress.
  */
 export class Comparisons implements AsyncDisposable {
   readonly #options: ComparisonsOptions;
   readonly #stop = new AbortController();
-  /** By path, in order of arrival. */
+  /** Files by path, in order of arrival. */
   readonly #files = new Map<string, CompleteFile>();
   readonly #wakeUp = createWakeUp();
   #running: Promise<void> | null = null;
@@ -37,7 +37,7 @@ export class Comparisons implements AsyncDisposable {
     return [...this.#files.values()];
   }
 
-  /** Aborts the comparison under way, and waits for its end. */
+  /** Aborts the comparison in progress and waits for it to end. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     this.#wakeUp.ring();
@@ -52,14 +52,14 @@ export class Comparisons implements AsyncDisposable {
         retryMs = firstRetryMs;
         continue;
       }
-      // A step has the row, or the disk does not answer.
+      // A step is holding the row, or the disk is not answering.
       await this.#wakeUp.wait(retryMs);
       retryMs = Math.min(2 * retryMs, longestRetryMs);
     }
     this.#running = null;
   }
 
-  /** Compares each file once. @returns how many were decided */
+  /** Compares each file once. @returns how many files were decided */
   async #round(): Promise<number> {
     let decided = 0;
     for (const file of this.files()) {
@@ -90,7 +90,7 @@ export class Comparisons implements AsyncDisposable {
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
-/** One for the process. */
+/** End of the process-wide queue of comparisons. */
 let last: Promise<unknown> = Promise.resolve();
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {

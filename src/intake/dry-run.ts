@@ -10,19 +10,19 @@ import type { Runner } from '../pipeline/steps/runner.ts';
 import { createIntake } from './intake.ts';
 import type { Intake } from './intake.ts';
 
-/** The queries of an intake. */
+/** Ledger queries that an intake needs. */
 export type RehearsalLedger = Pick<IntakeStore, 'atPath' | 'atLocation' | 'pathsNamed'> & Pick<FileStore, 'load'>;
 
-/** An intake that decides as the real one does, and writes nothing. */
+/** An intake that decides like the real one but writes nothing. */
 export interface Rehearsal {
   readonly intake: Intake;
   readonly ledger: RehearsalLedger;
-  /** The rows that would have changed, as they would be. */
+  /** Returns the rows that would have changed, with their changes. */
   rows(): readonly Facts[];
 }
 
 /**
- * @param ledger the present rows; null: none
+ * @param ledger the current rows; null for none
  * @param world.local reads a file if only its content decides
  */
 export function createRehearsal(
@@ -46,7 +46,7 @@ export function createRehearsal(
   return { intake, ledger: store, rows: () => store.changed() };
 }
 
-/** Applies the decision of the machine, without a step or an event. */
+/** Applies the machine's decision without running a step or emitting an event. */
 async function apply(rows: Rows, clock: Clock, id: string, event: Parameters<Runner['apply']>[1]) {
   const policy = { attempts: 1, retryAt: () => clock.now(), now: () => clock.now() };
   const applied = await rows.claim(id, async (row) => {
@@ -57,7 +57,7 @@ async function apply(rows: Rows, clock: Clock, id: string, event: Parameters<Run
   return applied ?? 'busy';
 }
 
-/** Changed rows on top of those of a ledger. */
+/** Keeps changed rows in memory, on top of the ledger's rows. */
 class Overlay implements RehearsalLedger, Claims {
   readonly #below: RehearsalLedger | null;
   readonly #rows = new Map<string, Facts>();
@@ -139,7 +139,7 @@ class Overlay implements RehearsalLedger, Claims {
     return ids.flatMap((id) => this.#rows.get(id) ?? []);
   }
 
-  /** A row of the ledger as it would be now, if it still matches the query. */
+  /** Returns a ledger row with its changes, if it still matches the query. */
   #now(facts: Facts | null | undefined, isFound: (facts: Facts) => boolean): Facts | null {
     if (facts === null || facts === undefined) return null;
     const now = this.#rows.get(facts.id);

@@ -7,9 +7,9 @@ import type { FirstStartRecord, FirstStartStore } from '../pipeline/file/ports.t
 import type { Leaving } from '../pipeline/file/reasons.ts';
 
 /**
- * The first start of one folder decides which unknown files existed before dropcast watched it: those that did not
- * arrive or change, nor a directory above them, since the first start began. The inode change time proves it: no
- * program can set it back. After the first start, every unknown file is new. Decision record 0054.
+ * Decides, for the first start of one folder, which unknown files existed before dropcast watched it. A file did if
+ * neither it nor a directory above it has arrived or changed since the first start began. The inode change time proves
+ * that, because programs cannot set it back. After the first start, every unknown file is new. Decision record 0054.
  */
 export class FirstStart {
   readonly #folder: Pick<FolderConfig, 'path' | 'existing'>;
@@ -22,25 +22,25 @@ export class FirstStart {
     this.#store = store;
   }
 
-  /** Whether every file that existed before has its row, as far as is known. */
+  /** Whether every file that existed before is known to have its row. */
   get isOver(): boolean {
     return this.#record?.isOver === true;
   }
 
-  /** The folder is away: files of a directory that is created in its place are new. */
+  /** Notes that the folder is away. If a directory is created in its place, the files in it are new. */
   async wait(): Promise<void> {
     const { path } = this.#folder;
     if ((await this.#store.firstStart(path)) !== null) return;
     await this.#store.saveFirstStart(path, { askedNs: systemNow(), beganNs: null, isOver: false });
   }
 
-  /** An operator says that all present files were uploaded: the first start begins again. */
+  /** Restarts the first start, after an operator confirmed that all present files were uploaded. */
   async adopt(): Promise<void> {
     const { ns: beganNs } = await fileSystemNow(this.#folder.path);
     await this.#save({ askedNs: systemNow(), beganNs, isOver: false, isAdopted: true });
   }
 
-  /** An operator says that the present files were not uploaded. */
+  /** Ends an adoption, after an operator stated that the present files were not uploaded. */
   async doNotAdopt(): Promise<void> {
     const known = await this.#store.firstStart(this.#folder.path);
     if (known?.isAdopted !== true) return;
@@ -48,14 +48,14 @@ export class FirstStart {
     await this.#save({ ...record, isOver: true });
   }
 
-  /** The folder is there. Idempotent. */
+  /** Begins the first start once the folder is there. Idempotent. */
   async begin(): Promise<FirstStartRecord> {
     if (this.#record !== null) return this.#record;
     this.#beginning ??= this.#begin().finally(() => (this.#beginning = null));
     return this.#beginning;
   }
 
-  /** The treatment of an unknown file that existed before; null for a new one. */
+  /** Returns how to treat an unknown file that existed before; null for a new file. */
   async leaving(path: string, { ctimeNs }: FileVersion): Promise<Leaving | null> {
     const { existing } = this.#folder;
     const { beganNs, isOver, isAdopted = false } = await this.begin();
@@ -65,7 +65,7 @@ export class FirstStart {
     return (await this.#cameWithDirectory(path, beganNs)) ? null : leaving;
   }
 
-  /** Every file that existed before has its row. */
+  /** Ends the first start, once every file that existed before has its row. */
   async end(): Promise<void> {
     await this.#save({ ...(await this.begin()), isOver: true });
   }
@@ -82,7 +82,7 @@ export class FirstStart {
     const record: FirstStartRecord = {
       askedNs,
       beganNs: known?.beganNs ?? (await beganAt(path, known === null ? null : askedNs)),
-      // With `existing: upload` there is no first start to repeat.
+      // Nothing is adopted or ignored with `existing: upload`, so the first start is already over.
       isOver: known?.isOver === true || (existing === 'upload' && known?.isAdopted !== true),
       ...(known?.isAdopted === true && { isAdopted: true }),
     };
@@ -91,7 +91,10 @@ export class FirstStart {
     return (this.#record = record);
   }
 
-  /** Files of a directory that was moved into the folder look old: the move changes only the directory itself. */
+  /**
+   * Whether a file arrived with a directory that was moved into the folder. Such files look old, because a move changes
+   * only the directory itself.
+   */
   async #cameWithDirectory(path: string, beganNs: bigint): Promise<boolean> {
     for (let directory = posix.dirname(path); directory !== '.'; directory = posix.dirname(directory)) {
       const stats = await lstat(join(this.#folder.path, directory), { bigint: true }).catch(() => null);
@@ -102,7 +105,7 @@ export class FirstStart {
     return false;
   }
 
-  /** Whether a time is after the first start began. A time in the future is from before the clock was set back. */
+  /** Whether a time is after the first start began. Times in the future date from before the clock was set back. */
   async #isSince(atNs: bigint, beganNs: bigint): Promise<boolean> {
     if (atNs < beganNs) return false;
     const { ns, isItsOwn } = await fileSystemNow(this.#folder.path);
@@ -110,12 +113,12 @@ export class FirstStart {
   }
 }
 
-/** Five minutes: each host of a cluster file system may use its own clock. */
+/** Clock tolerance, five minutes: each host of a cluster file system may use its own clock. */
 const skewNs = 300_000_000_000n;
-/** An hour: the clock of a share in which no file can be created may be ahead of ours. */
+/** Clock tolerance, one hour: the clock of a share where we cannot create a file may be ahead of ours. */
 const unknownSkewNs = 3_600_000_000_000n;
 
-/** A folder that was created while dropcast waited for it has no files from before. */
+/** Returns when the first start began. A folder created while dropcast waited for it has no earlier files. */
 async function beganAt(folder: string, waitedSinceNs: bigint | null): Promise<bigint> {
   const { ns: now } = await fileSystemNow(folder);
   if (waitedSinceNs === null) return now;

@@ -27,7 +27,7 @@ import { checkSidecar, isSidecarName, isSidecarOf, sidecarNames, stemOf, stemSpe
 import type { Sidecar } from '../routing/sidecar.ts';
 import type { FileKind } from '../watch/ports.ts';
 
-/** The sidecar of a path: none, its metadata, or an error that a person must fix. */
+/** A path's sidecar: none, its metadata, or an error that a person must fix. */
 export type SidecarReading =
   | { readonly ok: true; readonly sidecar: Sidecar | null; readonly file?: SidecarFile }
   | { readonly ok: false; readonly why: string };
@@ -35,29 +35,29 @@ export type SidecarReading =
 /** Routes the files of one folder by its rules and sidecars. Paths are relative to the folder. */
 export interface FolderRouter {
   readonly folder: FolderConfig;
-  /** The kind of a path; null: not ours. */
+  /** Returns the kind of a path; null if it is not ours. */
   accepts(path: string): FileKind | null;
   /** Whether `exclude` matches a path. */
   isExcluded(path: string): boolean;
-  /** The path of the done marker of a file; null: it needs none. */
+  /** Returns the path of a file's done marker; null if the file needs none. */
   markerOf(path: string): string | null;
-  /** Whether a directory only has files that were put away there. */
+  /** Whether a directory contains only files that were put away there. */
   leavesOut(directory: string): boolean;
-  /** The template that may have moved a file to its path; null: none could. */
+  /** Returns the template that may have moved a file to its path; null if none could. */
   movedBy(path: string): string | null;
   sidecarOf(path: string): Promise<SidecarReading>;
   route(path: string, version: FileVersion): Promise<Route>;
-  /** The address in a link file. */
+  /** Reads the address from a link file. */
   sourceUrl(path: string): Promise<ImportLink>;
-  /** Whether the first path is a video or link, and the second its sidecar or proof. */
+  /** Whether the first path is a video or link and the second its sidecar or proof. */
   isSidecarOf(path: string, sidecarPath: string): boolean;
-  /** Prefixes, up to a dot or the end, of the paths of videos that may have this sidecar or proof. */
+  /** Returns path prefixes (up to a dot or the end) of videos that this sidecar or proof may belong to. */
   stemsOf(sidecarPath: string): readonly string[];
-  /** A sidecar has just appeared: the next routing of its video finds it. */
+  /** Notes a sidecar that has just appeared, so that the next routing of its video finds it. */
   appeared(sidecarPath: string): Promise<void>;
 }
 
-/** @param earlier templates of `after_ready: move` by which files of the folder were moved before */
+/** @param earlier templates of `after_ready: move` with which files in the folder were moved before */
 export function createRouter(folder: FolderConfig, earlier: readonly string[] = []): FolderRouter {
   const { afterReady } = folder;
   const targets = [...(afterReady.kind === 'move' ? [afterReady.to] : []), ...earlier].flatMap((template) => {
@@ -71,13 +71,13 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
   const names = new ListedNames((name) => (isSidecarName(name) ? folded(stemOf(name)) : null), listedForMs);
   const listedSidecars = async (path: string): Promise<readonly string[]> => {
     const { dir, base, name } = posix.parse(path);
-    // If the directory cannot be listed, the usual names are still tried.
+    // If the directory cannot be listed, only the usual names are tried.
     const listed = await names.of(folder.path, dir, [folded(name), folded(base)]).catch(() => []);
     const sidecars = listed.map((other) => posix.join(dir, other)).filter((other) => isSidecarOf(path, other));
     return sidecars.toSorted().slice(0, mostSidecars);
   };
   const sidecarOf = async (path: string): Promise<SidecarReading> => {
-    // `include` may select `.json` files: those are videos.
+    // A `.json` file that `include` selects is a video, not a sidecar.
     const names = [...(await listedSidecars(path)), ...sidecarNames(path)].filter(
       (name) => accepts(name) === 'sidecar',
     );
@@ -144,8 +144,9 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
 }
 
 /**
- * The known videos and links that have this sidecar or proof. Asks the ledger, not the directory: listing it for each
- * of thousands of sidecars would take minutes, and an unknown file reads its sidecar when it is taken in.
+ * Finds the known videos and links that this sidecar or proof belongs to. Asks the ledger, because listing the
+ * directory for each of thousands of sidecars would take minutes. Unknown files are not needed: their sidecar is read
+ * on intake.
  */
 export async function videosNamedLike(
   sidecarPath: string,
@@ -157,10 +158,13 @@ export async function videosNamedLike(
   return [...new Set(paths.flat())].filter((path) => router.isSidecarOf(path, sidecarPath));
 }
 
-/** Two sidecars hold their video. One name may have a million spellings, and each takes 256 KiB while it is read. */
+/**
+ * Most sidecars read per video; two already hold it. One name may have a million spellings, and each file takes 256 KiB
+ * while it is read.
+ */
 const mostSidecars = 8;
 
-/** `appeared` reports sidecars that arrive in the meantime, and the usual names are tried each time. */
+/** Lifetime of a directory listing. `appeared` adds later sidecars, and the usual names are always tried. */
 const listedForMs = 2000;
 
 function createFilter({ include, exclude }: FolderConfig, marker: DoneMarker | null): FolderRouter['accepts'] {
@@ -178,12 +182,12 @@ function createFilter({ include, exclude }: FolderConfig, marker: DoneMarker | n
 async function readSidecar(folder: string, names: readonly string[]): Promise<SidecarReading> {
   const found: { name: string; text: string; sha256: string; id: string | null }[] = [];
   for (const { name, text, sha256, id } of await readSmallFiles(folder, names)) {
-    // A case-insensitive file system finds one file under several names.
+    // On a case-insensitive file system, one file is found under several names.
     if (found.some((other) => other.id === id)) continue;
     if (typeof text === 'string') found.push({ name, text, sha256: sha256 ?? '', id });
     else if (text !== null) return { ok: false, why: `sidecar "${name}": ${text.why}` };
   }
-  // Sorted, so the message is the same each time: the order of a directory is arbitrary.
+  // Sorted for a stable message, because directory order is arbitrary.
   const [first, second] = found.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   if (first === undefined) return { ok: true, sidecar: null };
   if (second !== undefined) return { ok: false, why: `two sidecars, "${first.name}" and "${second.name}": keep one` };
@@ -197,42 +201,42 @@ async function readSidecar(folder: string, names: readonly string[]): Promise<Si
   return { ok: false, why: `sidecar "${first.name}", line ${line}, column ${column}: ${message}` };
 }
 
-/** The folder that a path is in; of nested ones the innermost. */
+/** Returns the folder that a path is in; the innermost if folders are nested. */
 export function folderOf(folders: readonly FolderConfig[], absolutePath: string): FolderConfig | null {
   const around = folders.filter(({ path }) => path !== absolutePath && isWithin(absolutePath, path));
   return around.toSorted((one, other) => other.path.length - one.path.length)[0] ?? null;
 }
 
-/** A file as the rules see it. */
+/** Describes a file in the form that rules use. */
 export function routedFile(path: string, version: FileVersion): RoutedFile {
   return { path, modifiedMs: Number(BigInt(version.mtimeNs) / 1_000_000n) };
 }
 
-/** The text of a sidecar or link file; null: no such file; or why it is unusable. */
+/** Text of a sidecar or link file; null if there is no such file; `why` if it is unusable. */
 type SmallText = string | null | { readonly why: string };
 
 interface SmallFile {
   readonly name: string;
   readonly text: SmallText;
-  /** The hash of the bytes that were read, hex; null: none were. */
+  /** SHA-256 of the bytes that were read, hex; null if none were. */
   readonly sha256: string | null;
-  /** Identifies the file; null: nothing was read. */
+  /** Identifies the file; null if nothing was read. */
   readonly id: string | null;
 }
 
 /**
- * Reads small files of one directory of a watched folder. Never follows a link, never blocks on a FIFO, never reads
+ * Reads small files from one directory of a watched folder. Never follows a link, never blocks on a FIFO, never reads
  * outside the folder.
  *
  * @param folder absolute path of the watched folder
  * @param paths relative to the folder, all in the same directory
- * @returns in the order of `paths`
+ * @returns results in the order of `paths`
  */
 async function readSmallFiles(folder: string, paths: readonly string[]): Promise<readonly SmallFile[]> {
   const [first] = paths;
   if (first === undefined) return [];
   const names = paths.map((path) => posix.basename(path));
-  // Most files have no sidecar. Each directory on the path costs two system calls.
+  // Checked first: most files have no sidecar, and opening each directory on the path costs two system calls.
   if (!(await mayOneBeThere(paths.map((path) => join(folder, path)))))
     return names.map((name) => ({ name, text: null, sha256: null, id: null }));
   try {
@@ -240,13 +244,13 @@ async function readSmallFiles(folder: string, paths: readonly string[]): Promise
       Promise.all(names.map(async (name) => ({ name, ...(await readSmall(held.at(name))) }))),
     );
   } catch (error) {
-    // A directory that is missing, or is a link now, has no valid sidecar.
+    // A directory that is missing or has become a link contains no valid sidecar.
     const text = error instanceof NotInFolderError ? null : unread(error);
     return names.map((name) => ({ name, text, sha256: null, id: null }));
   }
 }
 
-/** False: none exists. A promise for each path, with the stack trace of its error, would take twice as long. */
+/** Returns false if no path exists. A promise and an error stack trace per path would double the time. */
 function mayOneBeThere(paths: readonly string[]): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   let unanswered = paths.length;
@@ -259,7 +263,7 @@ function mayOneBeThere(paths: readonly string[]): Promise<boolean> {
   return promise;
 }
 
-/** Sidecars and links have a few lines. */
+/** Size limit for sidecars and links, which normally have a few lines. */
 const mostBytes = 256 * 1024;
 
 async function readSmall(path: string): Promise<Omit<SmallFile, 'name'>> {
@@ -285,7 +289,10 @@ async function readSmall(path: string): Promise<Omit<SmallFile, 'name'>> {
   }
 }
 
-/** Reads a whole file; null if it has more bytes. The file may grow, and a file system may report any size. */
+/**
+ * Reads a whole file; null if it exceeds `most` bytes. The reported size is not enough, because the file may grow and a
+ * file system may report any size.
+ */
 async function readAtMost(most: number, file: FileHandle): Promise<Buffer | null> {
   const buffer = Buffer.allocUnsafe(most + 1);
   for (let length = 0; length <= most;) {
@@ -302,7 +309,7 @@ function useless(why: string): Omit<SmallFile, 'name'> {
 
 function unread(error: unknown): SmallText {
   const code = errnoOf(error);
-  // A sidecar cannot exist if the name of its video has the maximum length.
+  // If a video's name has the maximum length, the name of its sidecar is too long to exist.
   const isMissing = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
   return isMissing ? null : { why: `cannot be read (${code})` };
 }

@@ -17,7 +17,7 @@ export interface FolderStatus {
   readonly path: string;
   readonly state: 'starting' | 'watching' | 'scanning' | 'frozen';
   readonly why: string | null;
-  /** Every path in the folder is in exactly one of these. */
+  /** Path counts. Every path in the folder is in exactly one. */
   readonly paths: WatchCounts;
   readonly accounts: Accounts;
   /** The first refused path. */
@@ -26,24 +26,24 @@ export interface FolderStatus {
   readonly refused_paths: readonly RefusedPath[];
   /** Files that `include` does not select. */
   readonly left_out: LeftOut;
-  /** The source of new files. */
+  /** How new files are found. */
   readonly by: WatchActivity['by'];
-  /** Epoch milliseconds; null: no event came since the start. */
+  /** Last event, in epoch milliseconds; null if none since the start. */
   readonly last_event_at: number | null;
-  /** The end and duration of the last scan, and the time of the next one; null: none ended, or none is planned. */
+  /** End and duration of the last scan, and time of the next one; null if none has ended or none is planned. */
   readonly last_scan_at: number | null;
   readonly last_scan_ms: number | null;
   readonly next_scan_at: number | null;
   readonly is_scanning: boolean;
-  /** Name of the done markers; null: files need none. */
+  /** Name of the done markers; null if files need none. */
   readonly done_marker: string | null;
-  /** Files that wait for their done marker. */
+  /** Number of files that are waiting for their done marker. */
   readonly without_marker: number;
-  /** Files that look like sidecars, and have no video of their name. */
+  /** Files that look like sidecars but have no matching video. */
   readonly lone_sidecars: LoneSidecarsView;
 }
 
-/** @param known the parts of the status that the watcher does not know */
+/** @param known the parts of the status that the watcher cannot supply */
 export function folderStatus(
   watcher: FolderWatcher,
   { path, doneMarker }: FolderConfig,
@@ -76,7 +76,7 @@ export function folderStatus(
 
 const mostRefused = 100;
 
-/** The videos and links that settle or are compared, each once. */
+/** Returns the videos and links that are settling or being compared, each once. */
 export function videosSettling(
   settling: readonly SettlingFile[],
   compared: readonly CompleteFile[],
@@ -92,7 +92,7 @@ export function videosSettling(
 
 const whyCompared = 'touched: it is being compared with what was sent';
 
-/** The number of `videosSettling`, without an object for each. */
+/** Returns the length of `videosSettling` without creating an object per file. */
 export function countVideosSettling(
   settling: Iterable<{ readonly path: string; readonly kind: FileKind }>,
   compared: readonly CompleteFile[],

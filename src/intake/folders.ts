@@ -22,7 +22,7 @@ export interface FrozenFolder {
 export interface RowChange {
   readonly before: Facts | null;
   readonly facts: Facts;
-  /** Another host of the fleet wrote the row, and updates the mark. */
+  /** True if another host of the fleet wrote the row; that host updates the mark. */
   readonly isElsewhere?: true;
 }
 
@@ -31,19 +31,19 @@ export interface FoldersOptions extends FolderWorld {
   readonly ledger: FolderWorld['ledger'] & RowStore<'unrouted'> & Pick<LedgerView, 'movedBy'>;
 }
 
-/** The watched folders of a configuration. */
+/** All watched folders of a configuration. */
 export class Folders implements AsyncDisposable {
   readonly #world: FoldersOptions;
   readonly #held: HeldFiles;
   readonly #watched = new Map<string, WatchedFolder>();
-  /** Work that only the end waits for: with 100,000 files it takes long. */
+  /** Long-running work that only disposal waits for. With 100,000 files it takes a while. */
   readonly #background = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   #folders: readonly FolderConfig[];
   #mayLackRows = false;
   #comparing: Promise<void> | null = null;
 
-  /** @param options.config must have passed the checks */
+  /** @param options.config must already be validated */
   constructor(options: FoldersOptions) {
     this.#world = options;
     this.#folders = options.config.folders;
@@ -53,7 +53,7 @@ export class Folders implements AsyncDisposable {
       reroute: async (facts) => {
         const folder = this.#watched.get(facts.folder);
         if (folder === undefined || folder.frozen !== null) return false;
-        // The held files of all folders are routed one after the other, so one folder must not block the others.
+        // Held files of all folders are routed one after another, so a hung folder must not block the rest.
         const accepted = await unlessHung(folder.reroute(facts));
         return accepted !== null && accepted !== 'busy';
       },
@@ -61,22 +61,22 @@ export class Folders implements AsyncDisposable {
     });
   }
 
-  /** Resolves when it is known which folders are there. First scans, of up to an hour, run in the background. */
+  /** Resolves once it is known which folders are there. First scans run in the background for up to an hour. */
   async start(): Promise<void> {
     await this.#open(this.#folders);
     this.#held.start();
   }
 
-  /** Switches to another configuration. Unchanged folders keep running, and held files are routed again. */
+  /** Switches to another configuration. Unchanged folders keep running, and held files are rerouted. */
   async change({ folders }: Pick<Config, 'folders'>): Promise<void> {
     if (this.#isClosed) return;
     const kept = unchanged(this.#folders, folders);
     this.#folders = folders;
     const ended = this.#all().filter(({ path }) => !kept.has(path));
-    // They stay listed until they are replaced: a missing file proves nothing until then, and a disposal waits for them
-    // too.
+    // Ended folders stay listed until they are replaced: until then a missing file proves nothing, and a disposal waits
+    // for them too.
     await Promise.all(ended.map((folder) => folder[Symbol.asyncDispose]()));
-    // Disposed of in the meantime: folders opened now would stay open.
+    // If disposal started in the meantime, folders opened now would stay open.
     if (this.#isClosed) return;
     for (const { path } of ended) this.#watched.delete(path);
     await this.#open(folders.filter(({ path }) => !this.#watched.has(path)));
@@ -86,24 +86,24 @@ export class Folders implements AsyncDisposable {
     return this.#all().map((folder) => folder.status());
   }
 
-  /** Folders whose first full scan is under way. A folder that is away is not scanned. */
+  /** Returns the folders whose first full scan is still running. Folders that are away are not scanned. */
   unscanned(): readonly string[] {
     return this.#all()
       .filter(({ isUnscanned }) => isUnscanned)
       .map(({ path }) => path);
   }
 
-  /** Whether every file that existed before in a folder with `existing: adopt` has its row. */
+  /** Whether every earlier file in folders with `existing: adopt` has its row. */
   isArchiveSeen(): boolean {
     return this.#all().every((folder) => folder.isArchiveSeen);
   }
 
-  /** Folders that are missing, unreadable, or belong to another dropcast, and why. */
+  /** Returns the folders that are missing, unreadable or owned by another dropcast, with the reason. */
   frozenFolders(): readonly FrozenFolder[] {
     return this.#all().flatMap(({ path, frozen }) => (frozen === null ? [] : { path, why: frozen.why }));
   }
 
-  /** The videos and links that settle. A sidecar counts with its video. */
+  /** Returns the videos and links that are settling. A sidecar counts with its video. */
   settling(): readonly SettlingFile[] {
     return this.#all().flatMap((folder) => folder.settling());
   }
@@ -112,23 +112,23 @@ export class Folders implements AsyncDisposable {
     return this.#all().reduce((sum, folder) => sum + folder.countSettling(), 0);
   }
 
-  /** Whether files may still come in without further events: by a first scan, or because they settle. */
+  /** Whether files may still arrive without further events, because of a first scan or because they are settling. */
   isSettling(): boolean {
     return this.#background.size > 0 || this.#comparing !== null || this.#all().some((folder) => folder.isSettling());
   }
 
-  /** Why files missing from a folder prove nothing, or null; see `FolderWatcher.whyAway`. */
+  /** Returns why files missing from a folder prove nothing, or null; see `FolderWatcher.whyAway`. */
   async whyAway(folder: string, missing?: string): Promise<string | null> {
     return (await this.#watched.get(folder)?.watcher.whyAway(missing)) ?? null;
   }
 
-  /** Why nothing in a folder may be touched, or null: another dropcast owns it, or its file system does not answer. */
+  /** Returns why nothing in a folder may be touched (another owner, or a file system that does not answer), or null. */
   whyOffLimits(folder: string): string | null {
     const frozen = this.#watched.get(folder)?.frozen;
     return frozen?.isOffLimits === true ? frozen.why : null;
   }
 
-  /** A row was written. If a path lost its row (given up, or its file moved), the file there counts as new. */
+  /** Passes on a row change. If a path lost its row (given up, or its file moved), the file there counts as new. */
   written({ before, facts, isElsewhere }: RowChange): void {
     if (isElsewhere !== true && isForMark(before, facts)) this.#watched.get(facts.folder)?.watcher.took();
     if (before !== null && !isSamePlace(before, facts)) this.#left(before);
@@ -137,7 +137,7 @@ export class Folders implements AsyncDisposable {
     else this.#watched.get(facts.folder)?.watcher.becomes(facts.path, stateOf(facts));
   }
 
-  /** The ledger may have lost rows: files that it lacks are taken in again. */
+  /** Compares the folders with a ledger that may have lost rows, and accepts the files that it lacks again. */
   findLostRows(): void {
     this.#mayLackRows = true;
     this.#comparing ??= this.#compare().finally(() => (this.#comparing = null));
@@ -148,25 +148,25 @@ export class Folders implements AsyncDisposable {
     return (await this.#watched.get(folder)?.isSidecarUsed(sidecarPath)) ?? false;
   }
 
-  /** Takes in a file at once. Accepts only files that the watcher would accept. */
+  /** Accepts a file immediately, if the watcher would accept it. */
   async add(absolutePath: string): Promise<AddResult> {
     return addFile(absolutePath, this.#folders, this.#watched);
   }
 
-  /** Asks the rules again for a file of which nothing was sent: they may have been fixed. */
+  /** Applies the rules again to a file that has no record on the service, in case the rules were fixed. */
   async reroute(facts: Facts): Promise<Accepted> {
     const folder = this.#watched.get(facts.folder);
     if (folder === undefined || facts.videoId !== null) return 'known';
     return (await folder.reroute(facts)) ?? 'known';
   }
 
-  /** An operator says that a frozen folder is as it should be. @param path absolute */
+  /** Resumes a frozen folder, after an operator confirmed its state. @param path absolute */
   async resume(path: string): Promise<Resumed> {
     return this.#watched.get(path)?.resume() ?? notWatched(path);
   }
 
   /**
-   * An operator says that all files of a folder were uploaded, although its ledger is older than it.
+   * Records all files of a folder as uploaded, after an operator confirmed that although its ledger is older.
    * @param path absolute
    */
   async adopt(path: string): Promise<Resumed> {
@@ -189,7 +189,7 @@ export class Folders implements AsyncDisposable {
     return this.#stop.signal.aborted;
   }
 
-  /** Compares the folders with the ledger until that worked. */
+  /** Compares the folders with the ledger, and retries until that succeeds. */
   async #compare(): Promise<void> {
     const { logger } = this.#world;
     while (this.#mayLackRows && !this.#isClosed) {
@@ -201,7 +201,7 @@ export class Folders implements AsyncDisposable {
             logger.warn('The ledger lost files that it had; accepting them again', { folder: path, files });
         }
       } catch (err) {
-        // Usually the database is away again, which is reported elsewhere.
+        // The usual cause is a database that is away again, which is reported elsewhere.
         logger.debug('Cannot compare the folders with the ledger; retrying soon', { err });
         this.#mayLackRows = true;
         await delay(retryMs, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
@@ -232,7 +232,7 @@ export class Folders implements AsyncDisposable {
     return { folder, nested: nestedIn(folder, this.#folders), movedBy };
   }
 
-  /** If one folder cannot begin, none is kept: the next reload would count the others as watched. */
+  /** Begins all folders or none; otherwise the next reload would count the ones that began as watched. */
   async #begin(opened: readonly WatchedFolder[]): Promise<void> {
     try {
       await Promise.all(opened.map((folder) => folder.begin()));
@@ -271,10 +271,13 @@ function isSamePlace(one: Facts, other: Facts): boolean {
 }
 
 const retryMs = 1_000;
-/** `setTimeout` over 2^31 ms fires at once. */
+/** Longest interval. `setTimeout` fires immediately for delays over 2^31 ms. */
 const longestCheckMs = 3_600_000;
 
-/** Paths of folders that may keep their watcher. Empty if the set of folders differs: that changes which are nested. */
+/**
+ * Returns the paths of folders that may keep their watcher. Empty if the set of folders differs, because that changes
+ * which ones are nested.
+ */
 function unchanged(before: readonly FolderConfig[], after: readonly FolderConfig[]): ReadonlySet<string> {
   const texts = new Map(before.map((folder) => [folder.path, JSON.stringify(folder)]));
   const isSameSet = after.length === before.length && after.every(({ path }) => texts.has(path));
@@ -282,7 +285,7 @@ function unchanged(before: readonly FolderConfig[], after: readonly FolderConfig
   return new Set(isSameSet ? same.map(({ path }) => path) : []);
 }
 
-/** Absolute paths of the other folders that lie in this one. */
+/** Returns the absolute paths of the other folders inside this one. */
 export function nestedIn({ path: outer }: FolderConfig, folders: readonly FolderConfig[]): readonly string[] {
   return folders.map(({ path }) => path).filter((path) => path.startsWith(`${outer}/`));
 }

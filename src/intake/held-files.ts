@@ -6,22 +6,21 @@ import { isRoutedRegularly } from './reroute.ts';
 export interface HeldFilesOptions {
   readonly store: RowStore<'unrouted'>;
   readonly logger: Logger;
-  /** Asks the rules and the sidecar of one file again. False: not possible now. */
+  /** Applies the rules and the sidecar to one file again. Returns false if that is not possible now. */
   readonly reroute: (facts: Facts) => Promise<boolean>;
-  /** Milliseconds from the end of one check of the sidecars to the next, at most 2^31 - 1. */
+  /** Returns the time between two regular checks in milliseconds, at most 2^31 - 1. */
   readonly intervalMs: () => number;
 }
 
 /**
- * Files without a route, or for a channel that the service does not have. A regular check routes them again: no event
- * reports a sidecar that was removed before it settled, or a channel that was refused after the rules changed. Owns one
- * timer.
+ * Reroutes files that have no route, or whose channel the service does not have. A regular check is needed because no
+ * event reports a sidecar removed before it settled, or a channel refused after the rules changed. Owns one timer.
  */
 export class HeldFiles implements AsyncDisposable {
   readonly #options: HeldFilesOptions;
   #timer: NodeJS.Timeout | null = null;
   #check: Promise<void> = Promise.resolve();
-  /** How often `rerouteAll` was called, and the last call for which every file has been routed. */
+  /** Number of calls of `rerouteAll`, and the last call for which every file was routed. */
   #wanted = 0;
   #finished = 0;
   #isClosed = false;
@@ -31,8 +30,8 @@ export class HeldFiles implements AsyncDisposable {
   }
 
   /**
-   * Routes all files again, for a new configuration. If that fails, or is not possible for one of them, the next
-   * regular check repeats it. Ends early when disposed of.
+   * Reroutes all files for a new configuration. If that fails, or is not possible for one of them, the next regular
+   * check repeats it. Stops early when disposed of.
    */
   async rerouteAll(): Promise<void> {
     this.#wanted += 1;

@@ -29,11 +29,11 @@ export interface IntakeWorld {
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
   newId(): string;
-  /** Whether an entry is still at this path: distinguishes a rename from a hard link. */
+  /** Whether an entry is still at this path. Distinguishes renames from hard links. */
   exists(folder: string, path: string): Promise<boolean>;
 }
 
-/** The result of an arrival. */
+/** What became of an arrival. */
 export type Accepted =
   | 'new'
   | 'known'
@@ -46,33 +46,34 @@ export type Accepted =
   | 'busy'
   /** The file existed before dropcast watched the folder, and `existing` ignores such files. */
   | 'left'
-  /** Only the content of the file decides: `compare` reads it. */
+  /** Only the file's content decides, so `compare` must read it. */
   | 'unread';
 
 export interface Intake {
   /**
-   * Takes in a complete file. Idempotent. `busy`: a step works on the file, offer it again later. `unread`: nothing was
-   * decided.
+   * Accepts a complete file. Idempotent. `busy`: a step is working on the file; offer it again later. `unread`: nothing
+   * was decided.
    */
   accept(arrival: Arrival): Promise<Accepted>;
-  /** Reads and decides a file that `accept` left unread. `unread`: not possible now, or the signal fired. */
+  /** Reads a file that `accept` left unread, and decides. `unread`: not possible now, or the signal was aborted. */
   compare(arrival: Arrival, signal: AbortSignal): Promise<Accepted>;
-  /** A directory that dropcast may not open gets a held row, so every list of held files shows it. */
+  /** Inserts a held row for a directory that dropcast may not open, so that lists of held files show it. */
   closed(directory: ClosedDirectory, folder: Pick<FolderConfig, 'onDuplicate' | 'afterReady'>): Promise<void>;
-  /** The path no longer exists. `busy`: a step works on its file, report it again later. */
+  /** Records that a path no longer exists. `busy`: a step is working on the file; report it again later. */
   gone(folder: string, path: string): Promise<Applied>;
-  /** The sidecar or checksum of a known file changed, or the configuration. */
+  /** Applies a new route to a known file, after its sidecar, its checksum or the configuration changed. */
   reroute(facts: Facts, route: Route): Promise<Accepted>;
 }
 
 /**
- * Turns complete files into rows: decides whether a file is new, known, renamed or changed, and writes the row.
+ * Creates the intake that turns complete files into rows. It decides whether a file is new, known, renamed or changed,
+ * and writes the row.
  *
  * @param world.newId creates the id of a new row
  */
 export function createIntake(world: IntakeWorld): Intake {
   const accepting = new Set<string>();
-  /** The watcher, `dropcast add` and a comparison may offer the same file at once. */
+  /** Takes one arrival per path at a time: the watcher, `dropcast add` and a comparison may offer the same file. */
   const alone = async (arrival: Arrival, read: Read | null): Promise<Accepted> => {
     const place = `${arrival.folder}\0${arrival.path}`;
     if (accepting.has(place)) return 'busy';
@@ -99,11 +100,11 @@ export function createIntake(world: IntakeWorld): Intake {
 }
 
 interface TakeWorld extends IntakeWorld {
-  /** Null: nothing may be read now. */
+  /** Null if files may not be read now. */
   readonly read: Read | null;
 }
 
-/** Another host with the same folder may have inserted the row first: the second attempt finds it. */
+/** Retries once if the row already exists: another host with the same folder may have inserted it first. */
 async function takeOnce(arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   try {
     return await take(arrival, world);
@@ -122,7 +123,7 @@ async function closed(
   const discoveredAt = world.clock.now();
   const held = heldFor(closedDirectory(why), discoveredAt);
   if (here !== null && isClosedDirectory(here)) {
-    // The directory was open, or away, in between.
+    // The directory was open, or away, in the meantime.
     await patch(here, (now) => (stateOf(now) === 'vanished' ? { ...held, version } : {}), why, world);
   } else if (here === null || !isOnDisk(here)) {
     const id = world.newId();
@@ -144,12 +145,12 @@ async function take(arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   return arrival.leaving === null ? 'new' : 'left';
 }
 
-/** A version that was given up counts as never seen: the file at its path must be taken in. */
+/** Ignores the row of a superseded version, so that the file at its path is accepted as new. */
 function unlessSuperseded(facts: Facts | null): Facts | null {
   return facts !== null && stateOf(facts) === 'superseded' ? null : facts;
 }
 
-/** A file at the same path with the same size and modification time. */
+/** Handles a file whose path, size and modification time match a row. */
 async function meet(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   if (stateOf(facts) === 'vanished') return judgeAnew(facts, arrival, 'the file is there again', world);
   if (arrival.isUnreadable === true) return holdUnread(facts, arrival, world);
@@ -163,11 +164,11 @@ async function meet(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<A
     world,
   );
   if (now === null || !isSameVersion(now.version, arrival.version)) return 'busy';
-  // The file may have been repaired in place with its timestamps restored.
+  // The file may have been repaired in place and its timestamps restored.
   return now.lastFailure?.kind === 'mismatch' ? tryAgain(now, world) : known(now, arrival, world);
 }
 
-/** A sent file keeps its metadata when it is renamed or put away. Only a sidecar changes it, by `reroute`. */
+/** Handles an unchanged file. A sent file keeps its metadata when renamed or put away; only `reroute` changes that. */
 async function known(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
   const { route, isWanted } = arrival;
   if (isToAdopt(facts) && arrival.flaw !== null) return holdFlawed(facts, arrival, world);
@@ -179,13 +180,16 @@ async function known(facts: Facts, arrival: Arrival, world: IntakeWorld): Promis
   return wasSent(facts) ? 'known' : reroute(facts, route, world);
 }
 
-/** A file that the local disk failed or suspended continues now that it is at its path. */
+/** Resumes a file that failed or was suspended because of the local disk, now that it is at its path. */
 async function goOn(facts: Facts, { runner }: Pick<IntakeWorld, 'runner'>): Promise<Applied> {
   const event = onReturn(facts);
   return event === null ? 'ignored' : runner.apply(facts.id, event);
 }
 
-/** A file from before got its row before it settled. A flawed one cannot be on the service, so it would be uploaded. */
+/**
+ * Holds a flawed file that existed before dropcast watched the folder and got its row before it settled. A flawed file
+ * cannot be on the service, so adopting it would upload it.
+ */
 async function holdFlawed(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
   const failure = holdOf(arrival);
   const change = (now: Facts): Partial<Facts> =>
@@ -198,11 +202,12 @@ function isToAdopt(facts: Facts): boolean {
 }
 
 /**
- * Whether a row may adopt the present version of its file without a comparison: no complete content was sent, so the
- * upload will send the present one. A row that needs a person still does, unless the file is no longer flawed.
+ * Whether a row may adopt the file's current version without a comparison. It may if no complete content was sent,
+ * because the upload will send the current version. A row that needs a person still does, unless the file is no longer
+ * flawed.
  */
 function mayTakeOver(facts: Facts, { flaw }: Arrival): boolean {
-  // The file was never read: without this, a chmod of the whole folder would make all its files new.
+  // Such a file was never read. Without this, a chmod of the whole folder would make all its files new.
   if (isUnread(facts) || isIgnored(facts)) return true;
   const { end, sha256, sourceUrl, lastFailure, why } = facts;
   const isAsFlawed = flaw === (lastFailure?.code === 'flawed' ? why : null);
@@ -210,7 +215,7 @@ function mayTakeOver(facts: Facts, { flaw }: Arrival): boolean {
   return isAsFlawed && isUnsent && (end === null || end === 'failed' || end === 'held');
 }
 
-/** The file was ignored, or matched with a video on the service, without reading its content. */
+/** Whether the file was ignored, or matched with a video on the service, without its content being read. */
 function isUnread(facts: Facts): boolean {
   return wasThereBefore(facts) || (facts.end === 'done' && facts.sha256 === null && facts.sourceUrl === null);
 }
@@ -226,8 +231,8 @@ async function judgeAnew(facts: Facts, arrival: Arrival, note: string, world: In
 }
 
 /**
- * Holds a file that became unreadable after it was taken in. A file that may have been sent whole stays as it is: a
- * step that still needs it fails.
+ * Holds a file that became unreadable after intake. A file that may have been sent completely is left alone; a step
+ * that still needs it will fail.
  */
 async function holdUnread(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
   const failure = holdOf(arrival);
@@ -240,16 +245,16 @@ async function holdUnread(facts: Facts, arrival: Arrival, world: IntakeWorld): P
   return (await patch(facts, change, failure?.message, world)) === null ? 'busy' : 'rerouted';
 }
 
-/** A file with a new path. A rename changes the inode time: `meet` decides whether the content is the same. */
+/** Handles a file with a new path. A rename changes the inode time, so `meet` decides if the content is the same. */
 async function moved(facts: Facts, over: Facts | null, arrival: Arrival, world: TakeWorld): Promise<Accepted> {
-  // The file that it replaced no longer exists.
+  // The file that was replaced no longer exists.
   if (over !== null && (await world.runner.apply(over.id, { type: 'FILE_CHANGED' })) === 'busy') return 'busy';
   const { folder, path } = arrival;
   const change = ({ disposal }: Facts): Partial<Facts> => ({
     folder,
     path,
-    // Moved after `done`, by us just before a crash or by a person: nothing is left to put away. What is deleted later,
-    // still is.
+    // Renamed after `done`, by us just before a crash or by a person, so nothing is left to put away. Later deletion
+    // still applies.
     disposal: disposal === null || disposal === 'kept' || disposal === 'later' ? disposal : 'moved',
   });
   const now = await patch(facts, change, `renamed from ${facts.path}`, world);
@@ -258,7 +263,7 @@ async function moved(facts: Facts, over: Facts | null, arrival: Arrival, world: 
   return met === 'busy' || met === 'unread' ? met : 'renamed';
 }
 
-/** Another version at the same path, or one whose content must be compared. */
+/** Handles another version at the same path, or one whose content must be compared. */
 async function changed(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   if (facts.uploadedAt !== null && arrival.onChange === 'ignore')
     return keep(facts, arrival, { as: 'ignored', note: 'changed on disk; ignored' }, world);
@@ -272,8 +277,8 @@ async function changed(facts: Facts, arrival: Arrival, world: TakeWorld): Promis
 }
 
 /**
- * Lets a row adopt another version of its file. `busy` when another worker holds the row, or when it was given up:
- * hashing takes minutes, and a step may have found the change in the meantime.
+ * Lets a row adopt another version of its file. `busy` if another worker holds the row or if the row was given up:
+ * hashing takes minutes, and a step may have noticed the change in the meantime.
  */
 async function keep(
   facts: Facts,
@@ -282,11 +287,11 @@ async function keep(
   world: IntakeWorld,
 ): Promise<Accepted> {
   const { runner } = world;
-  // A chmod of a whole folder must not fill the log and the history of each file.
+  // A chmod of a whole folder must not flood the log and the history of each file.
   const isNews = !looksTheSame(facts.version, version);
   const change = (now: Facts): Partial<Facts> => {
     if (isGivenUp(now)) return {};
-    // The file is still in use.
+    // A touched file is still in use, so it is not deleted later.
     return isNews && now.disposal === 'later' ? { version, disposal: 'kept', why: keptBecauseTouched } : { version };
   };
   const now = await patch(facts, change, isNews ? note : undefined, world);
@@ -298,7 +303,7 @@ async function keep(
 
 const keptBecauseTouched = 'kept: it was touched after it was done';
 
-/** The file failed only because the sent content could not be found. It is back. */
+/** Whether the file failed only because the sent content could not be found. That content is back now. */
 function isBackAsSent({ end, lastFailure }: Facts): boolean {
   return end === 'failed' && lastFailure?.code === unconfirmedCode;
 }
@@ -335,7 +340,7 @@ async function add(arrival: Arrival, world: IntakeWorld, instead?: string): Prom
   await world.rows.insert({ ...newFacts(seen), ...(failure !== null && heldFor(failure, now)), ...end }, instead);
 }
 
-/** Writes a change of the current row. Null when another worker holds the row. */
+/** Writes a change to the current row. Returns null if another worker holds the row. */
 async function patch(
   { id }: Facts,
   change: (now: Facts) => Partial<Facts>,
@@ -345,7 +350,7 @@ async function patch(
   return rows.claim(id, (row) => row.write(change(row.facts), note));
 }
 
-/** Applies a new, removed or corrected checksum to a file that is held for its checksum; null: no effect. */
+/** Applies a new, removed or corrected checksum to a file held because of its checksum. Null if this has no effect. */
 async function checksumNews(facts: Facts, world: IntakeWorld): Promise<Accepted | null> {
   const said = await world.local.checksums(facts);
   const { digests } = facts.lastFailure ?? {};
@@ -358,7 +363,7 @@ async function checksumNews(facts: Facts, world: IntakeWorld): Promise<Accepted 
   return (await patch(facts, change, why.message, world)) === null ? 'busy' : 'rerouted';
 }
 
-/** A file held because of its checksum may be correct by now, so it is sent and compared again. */
+/** Retries a file held because of its checksum. It may be correct by now, so it is sent and compared again. */
 async function tryAgain({ id }: Facts, { runner }: Pick<IntakeWorld, 'runner'>): Promise<Accepted> {
   return (await runner.apply(id, { type: 'RETRY' })) === 'busy' ? 'busy' : 'rerouted';
 }
@@ -367,12 +372,12 @@ function isAt(facts: Facts, place: Pick<Facts, 'folder' | 'path'>): boolean {
   return facts.folder === place.folder && facts.path === place.path;
 }
 
-/** The same path on disk, in another watched folder because the folders were nested differently before. */
+/** Whether two rows have the same path on disk but different watched folders, because nesting has changed. */
 function isSamePlace(one: Pick<Facts, 'folder' | 'path'>, other: Pick<Facts, 'folder' | 'path'>): boolean {
   return `${one.folder}/${one.path}` === `${other.folder}/${other.path}`;
 }
 
-/** Whether the file of a row is still at its path. If not, the next file there is new, not a change. */
+/** Whether a row's file is still at its path. If not, the next file there is new, not a change. */
 function isOnDisk(facts: Facts): boolean {
   return !isGivenUp(facts) && facts.disposal !== 'deleted';
 }
@@ -380,7 +385,7 @@ function isOnDisk(facts: Facts): boolean {
 /** Returns the SHA-256 (hex) of an accepted file. */
 type Read = (facts: Facts) => Promise<Answer<string>>;
 
-/** Compares the address of a link, or otherwise the hash of the sent content: a new time alone is no new content. */
+/** Compares a link's address, or otherwise the hash of the sent content. A new time alone is not new content. */
 async function compareContent(
   facts: Facts,
   { version, sourceUrl, flaw }: Arrival,
@@ -396,7 +401,7 @@ async function compareContent(
   return hash.value === sent ? 'same' : 'other';
 }
 
-/** The file of which this one was skipped as a duplicate. */
+/** Returns the file that this one duplicated when it was skipped. */
 async function twinOf({ end, lastFailure }: Facts, store: TakeWorld['store']): Promise<Facts | null> {
   return end === 'skipped' && lastFailure?.twin !== undefined ? store.load(lastFailure.twin) : null;
 }

@@ -12,9 +12,9 @@ export interface LeftBehindWorld {
 }
 
 /**
- * A scan found a private directory in which a file is put away. The put-away round finishes what a crash left there, as
- * long as the row says so. If it does not, because the ledger is lost or the parent directory was renamed, no other
- * part would look into it: its files get their names back.
+ * Handles a private directory, found by a scan, that holds a file being put away. The put-away round finishes what a
+ * crash left there, as long as the row says so. Otherwise, because the ledger is lost or the parent directory was
+ * renamed, nothing else would look inside, so the files get their names back.
  *
  * @param directory relative to the folder
  */
@@ -26,7 +26,7 @@ export function createLeftBehind({ store, rows, logger }: LeftBehindWorld): Left
       for (const path of await giveBackAll(folder, directory))
         logger.warn('Restored the name of a file that was about to be moved or deleted', { folder, path });
     } catch (error) {
-      // The round was faster.
+      // The put-away round was faster.
       if (errnoOf(error) === 'ENOENT') return;
       logger.warn('Cannot restore the name of a file that was about to be moved or deleted', {
         folder,

@@ -2,16 +2,16 @@ import { posix } from 'node:path';
 import { folded } from '../routing/file-name.ts';
 import { stemOf } from '../routing/sidecar.ts';
 
-/** The sidecars of a folder without a video. */
+/** A folder's sidecars without a video. */
 export interface LoneSidecarsView {
   readonly files: number;
   /** Paths of some of them, relative to the folder. */
   readonly first: readonly string[];
 }
 
-/** Collects the sidecars of a folder whose video has not arrived. */
+/** Collects a folder's sidecars whose video has not arrived. */
 export class LoneSidecars {
-  /** The name that a video would have, or its stem → paths. */
+  /** Name or stem that the video would have → sidecar paths. */
   readonly #paths = new Map<string, Set<string>>();
 
   add(sidecarPath: string): void {
@@ -25,7 +25,7 @@ export class LoneSidecars {
     if (paths?.delete(sidecarPath) === true && paths.size === 0) this.#paths.delete(key);
   }
 
-  /** A video arrived. */
+  /** Removes the sidecars of a video that has arrived. */
   matched(path: string): void {
     if (this.#paths.size > 0) for (const key of keysOf(path)) this.#paths.delete(key);
   }
@@ -34,7 +34,7 @@ export class LoneSidecars {
     return [...this.#paths.values()].flatMap((paths) => [...paths]);
   }
 
-  /** @param waiting paths of videos that still settle */
+  /** @param waiting paths of videos that are still settling */
   view(waiting: Iterable<string>): LoneSidecarsView {
     if (this.#paths.size === 0) return { files: 0, first: [] };
     const isExpected = new Set<string>();

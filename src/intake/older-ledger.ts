@@ -8,15 +8,15 @@ import { heldFor } from './reroute.ts';
 export interface OlderLedgerWorld {
   readonly selection: Pick<SelectionStore, 'ids'>;
   readonly rows: Pick<Rows, 'claim'>;
-  /** Epoch milliseconds. */
+  /** Returns the time in epoch milliseconds. */
   now(): number;
 }
 
 /**
- * Prepares the rows of a folder whose ledger is an older copy for the answer of the operator: files may have been
- * uploaded since. Idempotent.
+ * Prepares the rows of a folder whose ledger is an older copy, once an operator has answered. Files may have been
+ * uploaded since the copy was made. Idempotent.
  *
- * @param isAdopted the operator says that all files in the folder were uploaded
+ * @param isAdopted whether the operator confirmed that all files in the folder were uploaded
  */
 export type DoubtRows = (folder: string, isAdopted: boolean) => Promise<void>;
 
@@ -34,11 +34,11 @@ export function createDoubtRows({ selection, rows, now }: OlderLedgerWorld): Dou
 const unsent = ['queued', 'awaiting upload', 'retrying', 'failed', 'held'] satisfies FileState[];
 const idsAtOnce = 500;
 
-/** Pure: the change of a row. */
+/** Returns the fields to change in a row that an outdated ledger may have wrong. Pure. */
 export function doubted(facts: Facts, isAdopted: boolean, now: number): Partial<Facts> {
   const { videoId, uploadedAt, uploadStartedAt, createdAt, end } = facts;
   if (uploadedAt !== null || wasThereBefore(facts) || isClosedDirectory(facts)) return {};
-  // `uploadStartedAt` makes the upload ask the service first. The record of an ignored file is deleted if it is empty.
+  // `uploadStartedAt` makes the upload query the service first. An ignored file's record is deleted if it is empty.
   if (videoId !== null && !isIgnored(facts))
     return end === null ? { uploadStartedAt: uploadStartedAt ?? createdAt ?? now } : {};
   return isAdopted ? { ...heldFor(leftFromBefore.recorded, now), end: 'skipped', notBefore: null } : {};

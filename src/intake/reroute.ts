@@ -16,7 +16,7 @@ import type { HoldCode, Plan, Route } from '../routing/plan.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
 import type { Arrival } from './arrival.ts';
 
-/** Why a file is held before anything is sent. Its row keeps the code, so no part has to parse the message. */
+/** Returns why a file is held before anything is sent. The row keeps the code, so that nobody parses the message. */
 export function holdOf({
   flaw,
   isUnreadable = false,
@@ -34,36 +34,36 @@ const hold = (code: HoldCode | 'flawed' | 'unreadable' | 'closed_directory', mes
   message,
 });
 
-/** @param why dropcast may not open a directory, with the command that grants access */
+/** @param why dropcast may not open the directory, with the command that grants access */
 export function closedDirectory(why: string): Failure {
   return hold('closed_directory', why);
 }
 
 /**
- * Whether a held file is routed again from time to time: a sidecar may hold it, and the rules may have changed while
- * the service was asked for the record that it then refused.
+ * Whether a held file is rerouted from time to time. Its sidecar may be the cause, or the rules may have changed while
+ * the service was asked for a record that it then refused.
  */
 export function isRoutedRegularly(facts: Facts): boolean {
   const { lastFailure } = facts;
   return lastFailure?.code !== 'no_rule' && lastFailure?.code !== 'flawed' && !isHeldUnread(facts);
 }
 
-/** Whether the service has, or may have, a record with the present metadata. */
+/** Whether the service has, or may have, a record with the current metadata. */
 export function wasSent(facts: Facts): boolean {
   return facts.intent !== null || facts.videoId !== null;
 }
 
 /**
- * Pure: what another route changes in a row; null if nothing. Changes of sent metadata become an amendment.
+ * Returns what another route changes in a row; null if nothing. Changes to sent metadata become an amendment. Pure.
  *
  * @param now epoch milliseconds
  */
 export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts> | null {
-  // The files next to the new place of a file that was put away do not concern it.
+  // A file that was put away is not affected by the files around its new place.
   if (facts.disposal === 'moved' || facts.disposal === 'deleted') return null;
   if (facts.plan === null) return unheld(facts, route);
   if (route.kind === 'held') {
-    // A person chose its channel.
+    // A person chose this file's channel.
     if (facts.plan.chosenChannel !== undefined) return null;
     const mayHold = facts.end === null && !wasSent(facts);
     return mayHold ? { ...heldFor(hold(route.code, route.why), now), plan: null, notBefore: null } : null;
@@ -72,7 +72,7 @@ export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts
   const planned = { ...asChosen(facts.plan, route.plan), ...(proofs !== undefined && { proofs }) };
   if (isSamePlan(facts.plan, planned)) return null;
   if (!wasSent(facts)) return { plan: planned, ...goesOn(facts, planned) };
-  // The channel of a video cannot be changed (api-spec 4.1).
+  // A video's channel cannot be changed (api-spec 4.1).
   const plan = {
     ...planned,
     channel: facts.plan.channel,
@@ -94,18 +94,18 @@ function refusedBy({ channel }: Plan, said: Sidecar | undefined): Pick<Plan, 're
   return said?.channel === undefined || said.channel === channel ? {} : { refusedChannel: said.channel };
 }
 
-/** A waiting video is published to its feeds anyway; further feeds of a finished one need an amendment. */
+/** Whether a finished video gets further feeds, which takes an amendment. Other videos are published anyway. */
 function hasFurtherFeeds({ end, plan }: Facts, { publish }: Plan): boolean {
   return end === 'done' && publish.some((feed) => plan?.publish.includes(feed) !== true);
 }
 
-/** A file that waits for a channel that the service does not have continues with another channel. */
+/** Releases a file that is waiting for a channel the service does not have, once it is routed to another channel. */
 function goesOn({ plan, lastFailure }: Facts, { channel }: Plan): Partial<Facts> {
   const waits = lastFailure?.code === unknownNameCodes.channel;
   return waits && channel !== plan?.channel ? { notBefore: null, lastFailure: null } : {};
 }
 
-/** A file without a plan waits for a matching rule or for a readable sidecar. */
+/** Updates a file without a plan, which is waiting for a matching rule or a readable sidecar. */
 function unheld(facts: Facts, route: Route): Partial<Facts> | null {
   if (isClosedDirectory(facts)) return null;
   if (wasThereBefore(facts) || isIgnored(facts)) return route.kind === 'held' ? null : { plan: route.plan };
@@ -117,14 +117,14 @@ function unheld(facts: Facts, route: Route): Partial<Facts> | null {
   return isSame ? null : { why: route.why, lastFailure: hold(route.code, route.why) };
 }
 
-/** The change that holds a row, permanently or until a rule, sidecar or proof changes. */
+/** Returns the change that holds a row, permanently or until a rule, sidecar or proof changes. */
 export function heldFor(failure: Failure, now: number): Partial<Facts> {
   return { end: 'held', why: failure.message, endedAt: now, lastFailure: failure };
 }
 
 /**
- * Pure: a file that had vanished is back. It is judged as a new file, because the file, its sidecar or the rules may
- * have been fixed. A file that waits for a decision of a person still does.
+ * Returns the facts of a file that had vanished and is back. It is judged like a new file, because the file, its
+ * sidecar or the rules may have been fixed. A file that is waiting for a person's decision keeps waiting. Pure.
  *
  * @param now epoch milliseconds
  */
@@ -132,7 +132,7 @@ export function returned(facts: Facts, arrival: Arrival, now: number): Facts {
   const { lastFailure } = facts;
   if (lastFailure?.kind === 'gone' || lastFailure?.kind === 'unclear')
     return { ...facts, ...heldFor(lastFailure, now) };
-  // The file starts over: a create request without an answer becomes a suspect like any other.
+  // The file starts over. An unanswered create request becomes a suspect like any other.
   const isUnbound = facts.videoId === null && facts.sourceUrl === null;
   const again: Facts = {
     ...facts,
@@ -145,13 +145,16 @@ export function returned(facts: Facts, arrival: Arrival, now: number): Facts {
   const failure = wasSent(again) && flaw === null ? null : holdOf(arrival);
   if (failure !== null) return { ...again, plan: wasSent(again) ? again.plan : plan, ...heldFor(failure, now) };
   if (plan === null || again.plan === null) return { ...again, plan: plan ?? again.plan };
-  // Its record is empty and is replaced. The channel of a video cannot be changed (api-spec 4.1).
+  // The file's record is empty and will be replaced. A video's channel cannot be changed (api-spec 4.1).
   if (again.dying || (again.videoId !== null && plan.channel !== again.plan.channel))
     return { ...again, plan, amendment: null, dying: true };
   return { ...again, ...rerouted(again, route, now) };
 }
 
-/** A finished file keeps its feeds, and gets those that its sidecar adds. A ready video may get further feeds. */
+/**
+ * Returns a file's new feeds. A finished file keeps its feeds and gets those that its sidecar adds. A ready video may
+ * get further feeds.
+ */
 function feedsOf(facts: Facts, after: Plan, said: Sidecar | undefined): readonly string[] {
   const { end, readyAt, plan } = facts;
   const before = plan?.publish ?? [];
@@ -161,8 +164,8 @@ function feedsOf(facts: Facts, after: Plan, said: Sidecar | undefined): readonly
 }
 
 /**
- * Pure: the feeds of a ready video that is not in all of them yet. It keeps the earlier ones, which may be publishing
- * it right now, except one that the service does not have and the rules no longer name.
+ * Returns the feeds of a ready video that is not in all of them yet. Earlier feeds are kept, because they may be
+ * publishing it right now, except for one that the service does not have and the rules no longer name. Pure.
  */
 function feedsAhead(facts: Facts, after: Pick<Plan, 'publish'>): readonly string[] {
   const missing = missingFeed(facts);
@@ -170,7 +173,7 @@ function feedsAhead(facts: Facts, after: Pick<Plan, 'publish'>): readonly string
   return [...all].filter((feed) => feed !== missing || after.publish.includes(feed));
 }
 
-/** A file stops waiting for an unknown feed once the rules no longer name it. It may have been the last feed. */
+/** Releases a file from waiting for an unknown feed that the rules no longer name. It may have been the last feed. */
 function waitsNoMore(facts: Facts, plan: Plan, now: number): Partial<Facts> {
   const missing = missingFeed(facts);
   if (missing === null || plan.publish.includes(missing)) return {};
@@ -195,23 +198,23 @@ function isSamePlan(one: Plan, other: Plan): boolean {
 /** The effect of changed rules on a file. */
 export type Reapplied =
   | { readonly is: 'refused'; readonly why: string }
-  /** `channel`: the channel by the present rules, if the video is already in another one; otherwise null. */
+  /** `channel`: the channel that the current rules choose if the video is in a different one; otherwise null. */
   | { readonly is: 'same'; readonly channel: string | null }
   | {
       readonly is: 'changed';
       readonly channel: string | null;
-      /** For the row. */
+      /** Fields to change in the row. */
       readonly row: Partial<Facts>;
       /** Whether the change costs a request to the service. */
       readonly isSent: boolean;
-      /** Feeds to publish again, or for the first time with a finished video. */
+      /** Feeds to publish again, or to publish a finished video to for the first time. */
       readonly publishes: readonly string[];
       readonly changes: readonly { readonly what: string; readonly from: string; readonly to: string }[];
     };
 
 /**
- * Pure: what the present rules change for a file that was routed before. Only on the request of a person: a finished
- * file keeps its metadata (docs/decisions/0062).
+ * Returns what the current rules change for a file that was routed before. Only applied at a person's request, because
+ * a finished file keeps its metadata (docs/decisions/0062). Pure.
  *
  * @param now epoch milliseconds
  */
@@ -249,13 +252,16 @@ export function reapplied(facts: Facts, route: Route, now: number): Reapplied {
   };
 }
 
-/** A finished video stays in its feeds: the service cannot remove it from one. */
+/**
+ * Returns the feeds by the current rules. The service cannot remove a finished video from a feed, so it keeps its
+ * feeds.
+ */
 function feedsReapplied(facts: Facts, before: Plan, after: Plan): readonly string[] {
   if (facts.end === 'done') return [...new Set([...before.publish, ...after.publish])];
   return facts.readyAt === null ? after.publish : feedsAhead(facts, after);
 }
 
-/** Further feeds of a finished file are published like those of a file with new metadata. */
+/** Returns the amendment for new metadata or for a finished file's further feeds, which are published the same way. */
 function amended(facts: Facts, amendment: Amendment | null, hasFurther: boolean): Pick<Partial<Facts>, 'amendment'> {
   if (amendment === null && !hasFurther) return {};
   return { amendment: { ...facts.amendment, ...amendment } };

@@ -10,16 +10,16 @@ export interface StoppedFilesWorld {
   readonly runner: Pick<Runner, 'apply'>;
   /** Whether the file is at its path, unchanged and readable. */
   readonly isReadable: (facts: Facts) => Promise<boolean>;
-  /** Whether a directory at the path cannot be opened. */
+  /** Whether the path is a directory that cannot be opened. */
   readonly isClosed: (facts: Facts) => Promise<boolean>;
 }
 
 /**
- * Runs after a scan of a sound folder. Files that failed or wait because they were away or unreadable continue once
- * they are readable. The watcher does not offer a file again whose version stayed the same, as when its directory was
- * closed, or it was away while dropcast was stopped.
+ * Runs after a scan of a sound folder and resumes files that were stopped because they were away or unreadable, once
+ * they are readable. The watcher does not offer such a file again if its version is unchanged, as when its directory
+ * was closed or it was away while dropcast was stopped.
  *
- * @returns paths of files that were held as unreadable and now are readable: they are judged as new files
+ * @returns paths of files that were held as unreadable and are now readable, to be judged as new files
  */
 export type StoppedFiles = (folder: string) => Promise<readonly string[]>;
 
@@ -39,13 +39,13 @@ export function createStoppedFiles(world: StoppedFilesWorld): StoppedFiles {
         return readable;
       }
       cursors.set(folder, last.id);
-      // The cause that stops these files probably stops the others too: later scans look at them.
+      // Whatever stops these files probably stops the rest too, so later scans look at those.
       if (found.count === 0) return readable;
     }
   };
 }
 
-/** Opening 100,000 files after each scan would keep a share busy. */
+/** Batch size. Opening 100,000 files after each scan would keep a share busy. */
 const mostAtOnce = 500;
 
 async function continued(
@@ -65,7 +65,7 @@ async function continued(
   return { count, readable };
 }
 
-/** Pure: the event that lets a readable file continue; null: it was not stopped, or is judged as a new file. */
+/** Returns the event that resumes a readable file; null if it was not stopped or counts as a new file. Pure. */
 export function onReturn(facts: Facts): FileEvent | null {
   const { end, notBefore, lastFailure } = facts;
   if (lastFailure === null || !isOfLocalFile(lastFailure)) return null;

@@ -45,16 +45,16 @@ export interface FolderWorld {
   readonly ledger: Pick<IntakeStore, 'atPath' | 'pathsNamed'> & Pick<LedgerView, 'known'> & FirstStartStore;
   readonly events: Events;
   readonly logger: Logger;
-  /** The records of the folders. */
+  /** Store for folder records. */
   readonly roots: RootStore;
-  /** Owner written into the marks of the folders; null: no marks. */
+  /** Owner to write into the folders' marks; null for no marks. */
   readonly owner: FolderClaimant | null;
   readonly leftBehind: LeftBehind;
   readonly stoppedFiles: StoppedFiles;
   readonly doubtRows: DoubtRows;
-  /** The intake of a file failed: a bug, or the machine is at its limits. */
+  /** Called when the intake of a file fails, because of a bug or because the machine is at its limits. */
   readonly broke: (error: unknown) => void;
-  /** A file was taken in or changed its route. */
+  /** Called when a file was accepted or changed its route. */
   readonly tookIn: () => void;
 }
 
@@ -62,16 +62,16 @@ export interface FolderPlace {
   readonly folder: FolderConfig;
   /** Absolute paths of watched folders inside this one. */
   readonly nested: readonly string[];
-  /** Templates of `after_ready: move` by which its files were moved before. */
+  /** Templates of `after_ready: move` with which files in the folder were moved before. */
   readonly movedBy: readonly string[];
 }
 
-/** Thrown to the watcher so that it offers the file again: a step has the row. */
+/** Asks the watcher to offer the file again, because a step is holding its row. */
 class BusyError extends NotNowError {
   override readonly name = 'BusyError';
 }
 
-/** Thrown to the watcher so that it looks again: the file or its folder is gone. */
+/** Asks the watcher to look again, because the file or its folder is gone. */
 class AwayError extends NotNowError {
   override readonly name = 'AwayError';
 }
@@ -88,9 +88,9 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
   #state: RootState | null = null;
   #isScanned = false;
   #isClosed = false;
-  /** How often it was away. */
+  /** Number of times that the folder was frozen. */
   #freezes = 0;
-  /** Decides about the files that existed before, once the folder is there. */
+  /** The decision about files that existed before, in progress once the folder is there. */
   #deciding: Promise<void> | null = null;
   #decideAgain: NodeJS.Timeout | null = null;
   #lookingAtStopped: Promise<void> | null = null;
@@ -115,22 +115,22 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     });
   }
 
-  /** The state of a frozen folder; null: it is not frozen. */
+  /** State of a frozen folder; null if it is not frozen. */
   get frozen(): FrozenRoot | null {
     return this.#state?.state === 'frozen' ? this.#state : null;
   }
 
-  /** No file from before waits to be adopted. A folder that was never there has none yet. */
+  /** Whether no earlier file is waiting to be adopted. A folder that was never there has none yet. */
   get isArchiveSeen(): boolean {
     return this.router.folder.existing !== 'adopt' || this.frozen !== null || this.#first.isOver;
   }
 
-  /** The first full scan is under way. A folder that is away is not scanned. */
+  /** Whether the first full scan has not finished. A folder that is away is not scanned. */
   get isUnscanned(): boolean {
     return !this.#isScanned && this.frozen === null;
   }
 
-  /** Resolves when it is known whether the folder is there. If it does not answer in time, its first scan decides. */
+  /** Resolves once it is known whether the folder is there. If it does not answer in time, the first scan decides. */
   async begin(): Promise<void> {
     await unlessHung(this.watcher.begin());
     if (this.frozen !== null) await this.#first.wait();
@@ -145,17 +145,17 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     await this.#deciding;
   }
 
-  /** The watcher offers a file. @throws {BusyError} @throws {AwayError} and errors of the ledger: offer it again */
+  /** Accepts a file from the watcher. @throws {BusyError} @throws {AwayError} and ledger errors: offer it again */
   async complete(file: CompleteFile): Promise<void> {
     if (file.kind === 'proof') return this.#proofChanged(file.path);
     if (file.kind === 'sidecar') {
       await this.#sidecarChanged(file.path);
-      // While the folder is away, no video is found for the sidecar, which proves nothing.
+      // If the folder is away, no video is found for the sidecar, but that proves nothing.
       if (!(await isThere(file.folder, file.path))) throw new AwayError(file.path);
     } else if ((await this.take(file)) === 'busy') throw new BusyError(file.path);
   }
 
-  /** The watcher misses a file. @throws {BusyError} and errors of the ledger: report it again */
+  /** Records a file that the watcher misses. @throws {BusyError} and ledger errors: report it again */
   async gone(path: string): Promise<void> {
     const kind = this.router.accepts(path);
     if (kind === 'proof') return this.#proofChanged(path);
@@ -165,7 +165,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     } else if ((await this.#world.intake.gone(this.path, path)) === 'busy') throw new BusyError(path);
   }
 
-  /** The watcher may not open a directory. @throws errors of the ledger: report it again */
+  /** Records a directory that the watcher may not open. @throws ledger errors: report it again */
   async closed(directory: ClosedDirectory): Promise<void> {
     await this.#world.intake.closed(directory, this.router.folder);
     this.#world.tookIn();
@@ -197,10 +197,10 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
   }
 
   /**
-   * Takes in a file. `unread`: its content is compared later.
+   * Accepts a file. `unread`: its content is compared later.
    *
-   * @param isWanted a person asks for it
-   * @throws {AwayError} and errors of the ledger
+   * @param isWanted whether a person asked for it
+   * @throws {AwayError} and ledger errors
    */
   async take(file: CompleteFile, isWanted = false): Promise<Accepted> {
     const arrival = await arrivalOf(this.router, file, { first: this.#first, isWanted });
@@ -212,7 +212,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     return accepted;
   }
 
-  /** Asks the rules and the sidecar again for the route of a known file. Null when the file or its folder is away. */
+  /** Applies the rules and the sidecar to a known file again. Returns null if the file or its folder is away. */
   async reroute(facts: Facts): Promise<Accepted | null> {
     const route = await routeOf(this.router, facts);
     if (route === null) return null;
@@ -221,7 +221,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     return accepted;
   }
 
-  /** An operator says that all is as it should be, although the folder is frozen. */
+  /** Resumes a frozen folder, after an operator confirmed its state. */
   async resume(): Promise<Resumed> {
     if (this.frozen?.isBehind === true) {
       await this.#first.doNotAdopt();
@@ -230,7 +230,9 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     return this.watcher.resume();
   }
 
-  /** An operator says that all files in the folder were uploaded, although its older ledger does not know them. */
+  /**
+   * Records all files in the folder as uploaded, after an operator confirmed it. The older ledger does not know them.
+   */
   async adopt(): Promise<Resumed> {
     if (this.frozen?.isBehind !== true) return { ok: false, why: whyNotOlder(this.path) };
     await this.#first.adopt();
@@ -242,7 +244,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
   /** Whether a sidecar still has a video or link on disk, known or settling. */
   async isSidecarUsed(sidecarPath: string): Promise<boolean> {
     const stems = this.router.stemsOf(sidecarPath);
-    // The cheap test first: asking the rules about each of 100,000 files takes a second.
+    // Tests prefixes first, because applying the rules to 100,000 files takes a second.
     const isIts = (path: string): boolean =>
       stems.some((stem) => path.startsWith(stem)) && this.router.isSidecarOf(path, sidecarPath);
     const settling = Array.from(this.watcher.waiting(), ({ path }) => path).filter(isIts);
@@ -251,7 +253,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     return false;
   }
 
-  /** A folder counts as watched only after its first full scan. */
+  /** Returns the status. The folder is reported as starting until its first full scan has finished. */
   status(): FolderStatus {
     const { isUnscanned } = this;
     const state = this.#state;
@@ -263,17 +265,17 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     });
   }
 
-  /** The videos and links that settle or are compared. A sidecar counts with its video. */
+  /** Returns the videos and links that are settling or being compared. A sidecar counts with its video. */
   settling(): readonly SettlingFile[] {
     return videosSettling(this.watcher.settling(), this.#comparisons.files());
   }
 
-  /** The length of `settling()`. */
+  /** Returns the length of `settling()`. */
   countSettling(): number {
     return countVideosSettling(this.watcher.waiting(), this.#comparisons.files());
   }
 
-  /** Whether files, sidecars included, may still come in without further events. A missing marker is such an event. */
+  /** Whether files, sidecars included, may still arrive without further events. A done marker is such an event. */
   isSettling(): boolean {
     const isMoving = this.watcher.settling().some(({ lacksMarker }) => !lacksMarker);
     return isMoving || this.#comparisons.files().length > 0 || this.#deciding !== null;
@@ -288,7 +290,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     await unlessHung(this.#lookingAtStopped ?? Promise.resolve());
   }
 
-  /** The folder is there, perhaps for the first time. */
+  /** Starts the decision about earlier files, once the folder is there. */
   #decideSoon(scan = (): Promise<void> => this.watcher.rescan()): void {
     this.#deciding ??= this.#decide(scan)
       .catch((error: unknown) => {
@@ -298,7 +300,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
       .finally(() => (this.#deciding = null));
   }
 
-  /** Inserts a row for every file that existed before, settled or not. Only then the first start is over. */
+  /** Inserts a row for every file that existed before, settled or not, and then ends the first start. */
   async #decide(scan: () => Promise<void>): Promise<void> {
     const freezes = this.#freezes;
     await scan();
@@ -309,7 +311,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
       if (!this.#isClosed && (await this.#takeFromBefore(file))) left += 1;
     });
     if (this.#isClosed) return;
-    // The folder was away in the meantime: files that were not seen then have no row yet.
+    // If the folder was away in the meantime, files that were not seen then have no row yet.
     if (this.#freezes !== freezes) return this.#decide(() => this.watcher.rescan());
     await this.#first.end();
     if (left > 0)
@@ -320,13 +322,13 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
       });
   }
 
-  /** @returns whether the file existed before */
+  /** Inserts a row for a file that existed before. @returns false for a new file */
   async #takeFromBefore({ path, kind, version }: SettlingFile): Promise<boolean> {
     if ((await this.#first.leaving(path, version)) === null) return false;
     const flaw = version.size === 0 && kind !== 'proof' ? emptyFlaw : null;
     const file = { folder: this.path, path, kind, version, flaw };
     try {
-      // The watcher may be offering it.
+      // Retried while busy, because the watcher may be offering the same file.
       while ((await this.take(file)) === 'busy' && !this.#isClosed) await delay(busyMs);
       return true;
     } catch (error) {
@@ -353,16 +355,16 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     return accepted;
   }
 
-  /** The watcher learns the states of rows from writes, and this row was not written. */
+  /** Reports a row's state to the watcher, which otherwise learns states only from writes. */
   async #reportState({ folder, path }: CompleteFile): Promise<void> {
     const facts = await this.#world.ledger.atPath(folder, path);
     if (facts !== null && !isGivenUp(facts)) this.watcher.becomes(facts.path, stateOf(facts));
   }
 
-  /** @returns whether the file was decided */
+  /** @returns whether a decision was made */
   async #compare(file: CompleteFile, signal: AbortSignal): Promise<boolean> {
     const entry = await lookAt(join(file.folder, file.path));
-    // The watcher offers a changed file, and reports a removed one.
+    // Nothing to do: the watcher itself offers changed files and reports removed ones.
     if (entry.is !== 'unclear' && (entry.is !== 'file' || !isSameVersion(entry.version, file.version))) return true;
     const arrival = await arrivalOf(this.router, file, { first: this.#first, isWanted: false });
     if (arrival === null) return false;
@@ -370,7 +372,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     return accepted !== 'busy' && accepted !== 'unread';
   }
 
-  /** A new checksum may release a file that was held for its checksum. The regular check handles lists of checksums. */
+  /** Reroutes files held because of their checksum, which a new one may release. The regular check handles lists. */
   async #proofChanged(proofPath: string): Promise<void> {
     for (const path of await this.#videosOf(proofPath)) {
       const facts = await this.#world.ledger.atPath(this.path, path);
@@ -404,7 +406,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     return `scanning all of its files for the first time${progress}`;
   }
 
-  /** A file that was taken in and has no row would be lost silently. */
+  /** Rescans files that were accepted but have no row, because they would be lost silently. */
   #requireAccounts(): void {
     const lost = this.watcher.unaccounted();
     const [path] = lost;
@@ -418,10 +420,10 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
   }
 }
 
-/** No event for these: an archive would be a line in the log for each file. */
+/** Results that emit no event; otherwise an archive would log a line for each file. */
 const noNews: ReadonlySet<Accepted> = new Set<Accepted>(['busy', 'known', 'unread', 'left']);
 
-/** Rows that are written at the same time. */
+/** Number of rows written at the same time. */
 const atOnce = 16;
 const busyMs = 50;
 const retryMs = 30_000;
