@@ -16,16 +16,17 @@ import { errnoOf } from '../errno.ts';
 import { requireWatched } from './watched-file.ts';
 import type { IsWatched, Watched } from './watched-file.ts';
 
-/** The place of an accepted file, and the version that was accepted. */
+/** Location of an accepted file, with the version that was accepted. */
 export type AcceptedFile = Watched<Pick<Facts, 'folder' | 'path' | 'version'>>;
 
-/** A body that knows its digests once it was read completely. */
+/** An upload body that knows its digests after it has been read completely. */
 export interface UploadSource extends SeekableSource {
   digests(): Digests;
 }
 
 /**
- * The body of an upload: the accepted version, read from one descriptor and checked again before its last part leaves.
+ * Creates an upload body: the accepted version, read from one descriptor and checked again before its last part is
+ * sent.
  *
  * @param isWatched called each time the body is opened, because the configuration may change between attempts
  * @param alsoHash digests to compute in addition to SHA-256
@@ -45,9 +46,9 @@ export function uploadSource(
 }
 
 /**
- * A digest (hex) of an accepted file, provided that its version is unchanged at the end.
+ * Returns a digest (hex) of an accepted file, provided that its version is still unchanged afterwards.
  *
- * @throws as `openAccepted`, and {AbortedError} when the signal fires
+ * @throws as `openAccepted`, and {AbortedError} when the signal is aborted
  */
 export async function hashAccepted(
   file: AcceptedFile,
@@ -62,7 +63,7 @@ export async function hashAccepted(
   return sha256;
 }
 
-/** `confirm` needs the SHA-256 when only the content can identify the file. */
+/** Computes another digest together with SHA-256, which `confirm` needs when only the content can identify the file. */
 async function hashOtherwise(reader: FileReader, algorithm: keyof Digests, signal: AbortSignal): Promise<string> {
   const hashes = [createHash(algorithm), createHash('sha256')] as const;
   const buffer = Buffer.allocUnsafeSlow(Math.min(PART_BYTES, reader.sizeBytes));
@@ -80,12 +81,12 @@ async function hashOtherwise(reader: FileReader, algorithm: keyof Digests, signa
 const PART_BYTES = 1024 * 1024;
 
 /**
- * Opens an accepted file: through no symbolic link, only a regular file, inside its folder as the kernel reports it,
- * and exactly the accepted version. Never blocks on a FIFO.
+ * Opens an accepted file. It must be a regular file of exactly the accepted version, inside its folder according to the
+ * kernel, and not reached through a symbolic link. Never blocks on a FIFO.
  *
  * @throws {FileVanishedError} the path does not exist
- * @throws {FileChangedError} the path has something else
- * @throws {FileUnreadableError} it cannot be read, or it lies outside of its folder (`code` is `outside_folder`)
+ * @throws {FileChangedError} something else is at the path
+ * @throws {FileUnreadableError} the file cannot be read, or lies outside its folder (`code` is `outside_folder`)
  */
 export async function openAccepted(file: AcceptedFile): Promise<FileReader> {
   const path = pathOf(file);
@@ -101,7 +102,7 @@ export async function openAccepted(file: AcceptedFile): Promise<FileReader> {
   }
 }
 
-/** Whether an accepted file is at its place, unchanged, and can be opened. */
+/** Whether an accepted file is in its place, unchanged, and can be opened. */
 export async function isReadable(
   file: Parameters<typeof requireWatched>[0] & Pick<Facts, 'version'>,
   isWatched: IsWatched,
@@ -127,16 +128,16 @@ export async function isClosed(
   }
 }
 
-/** Follows no link, does not wait at a FIFO, and does not make a terminal the controlling one. */
+/** Flags for opening untrusted paths: never follow a link, wait for a FIFO, or acquire a controlling terminal. */
 const AS_IT_IS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Opens a path: follows no link at its end, and reads only a regular file. @throws as `openAccepted` */
+/** Opens a regular file without following a link in the last segment. @throws as `openAccepted` */
 export async function openRegular(path: string): Promise<FileHandle> {
   try {
     return await open(path, AS_IT_IS);
   } catch (error) {
     const code = errnoOf(error);
-    // ELOOP: a symbolic link took the place of the file. ENXIO: a socket did.
+    // ELOOP: a symbolic link replaced the file. ENXIO: a socket did.
     if (code === 'ELOOP' || code === 'ENXIO') throw changed(path, 'is not a regular file');
     throw await unopened(path, code, error);
   }
@@ -160,10 +161,12 @@ function requireVersion(stats: BigIntStats, expected: FileVersion, path: string)
   );
 }
 
-/** A directory in the path may have become a link. Without /proc this cannot be checked. */
+/**
+ * Rejects a file outside its folder: a directory in its path may have become a link. Cannot be checked without /proc.
+ */
 async function requireInside(handle: FileHandle, folder: string, path: string): Promise<void> {
   const real = whereItIs(handle);
-  // The path that was opened is plain (`requireWatched`): no part of it is a link.
+  // The opened path is plain (`requireWatched`), so none of its parts is a link.
   if (real === null || real === path) return;
   const root = await realpath(folder).catch(async (error: unknown) => {
     throw await unopened(path, errnoOf(error), error);
@@ -172,7 +175,7 @@ async function requireInside(handle: FileHandle, folder: string, path: string): 
   throw new FileUnreadableError(`${JSON.stringify(path)} leads out of its watched folder`, { code: 'outside_folder' });
 }
 
-/** Reads the path from the kernel's memory, which cannot hang on a dead share. */
+/** Reads an open file's path from kernel memory, which cannot hang on a dead share. */
 function whereItIs({ fd }: FileHandle): string | null {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);

@@ -5,11 +5,11 @@ import type { Digests } from '../pipeline/file/checksums.ts';
 
 type HashName = keyof Digests;
 
-/** Computes digests of a file while it is read for another purpose. */
+/** Computes digests of a file while it is being read for another purpose. */
 export class AlsoHashing {
   readonly #names: readonly HashName[];
   #hashes: ReadonlyMap<HashName, Hash> = new Map();
-  /** Where the next part must begin. */
+  /** Position at which the next part must begin. */
   #position = 0;
   #sizeBytes = 0;
 
@@ -17,13 +17,13 @@ export class AlsoHashing {
     this.#names = names;
   }
 
-  /** Digests of the whole file; none if it was not read in order, from its first byte to its last. */
+  /** Returns digests of the whole file; none if it was not read in order from first to last byte. */
   digests(): Digests {
     if (this.#position !== this.#sizeBytes) return {};
     return Object.fromEntries([...this.#hashes].map(([name, hash]) => [name, hash.copy().digest('hex')]));
   }
 
-  /** Wraps a reader to hash what it reads. Another attempt starts from the beginning, perhaps with another reader. */
+  /** Wraps a reader to hash what it reads. A retry starts from the beginning, possibly with another reader. */
   listenTo(reader: BodyReader & { readonly sizeBytes: number }): BodyReader {
     if (this.#names.length === 0) return reader;
     this.#sizeBytes = reader.sizeBytes;

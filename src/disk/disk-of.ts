@@ -4,8 +4,8 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import type { Disk } from '../pipeline/rounds/retention.ts';
 
 /**
- * How full the file system of a folder is, counted as `df` does, without the share reserved for root. Null when it
- * gives no figures.
+ * Returns how full a folder's file system is, counted like `df`, without the share reserved for root. Null if the file
+ * system reports no figures.
  */
 export async function diskOf(folder: string): Promise<Disk | null> {
   try {
@@ -18,15 +18,15 @@ export async function diskOf(folder: string): Promise<Disk | null> {
 }
 
 /**
- * Bytes that the deletion of a file frees, as far as its metadata shows: less than its size if it has holes, and 0
- * while its content has other hard links.
+ * Returns how many bytes deleting a file would free, according to its metadata: less than its size if it has holes, and
+ * 0 while its content has other hard links.
  *
- * @returns null when the file is missing
+ * @returns null if the file is missing
  */
 export async function freedBy({ folder, path }: Pick<Facts, 'folder' | 'path'>): Promise<number | null> {
   try {
     const { nlink, size, blocks } = await lstat(join(folder, path));
-    // Some file systems report no blocks.
+    // Some file systems report zero blocks.
     return nlink > 1 ? 0 : Math.min(size, 512 * blocks) || size;
   } catch {
     return null;

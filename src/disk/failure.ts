@@ -11,11 +11,10 @@ import { DirectoryGoneError } from './put-away/private-directory.ts';
 import { FileInUseError } from './put-away/sent-file.ts';
 
 /**
- * The failure class of anything thrown while a file of a watched folder was examined, read or put away (design section
- * 8).
+ * Classifies anything thrown while a file in a watched folder was examined, read or put away (design section 8).
  *
- * @param service the installed service that this process is, to name the command that allows a read-only folder; null
- *   when it is not installed as one
+ * @param service the installed service that this process runs as, used to name the command that grants write access to
+ *   a read-only folder; null if it is not installed as one
  */
 export function toDiskFailure(error: unknown, service: InstalledService | null): Failure {
   if (error instanceof AbortedError) return stopped;
@@ -30,7 +29,7 @@ export function toDiskFailure(error: unknown, service: InstalledService | null):
 }
 
 /**
- * The failure class of an error thrown while an accepted file is read (accepted-file.ts), also during its upload.
+ * Classifies an error thrown while an accepted file is read (accepted-file.ts), including during its upload.
  *
  * @returns null for any other error, which says nothing about the file
  */
@@ -42,7 +41,7 @@ export function failureOfFile(error: unknown): Failure | null {
   return null;
 }
 
-/** A failure that keeps a file from being put away for now, but says nothing about the disk. */
+/** Classifies a failure that keeps a file from being put away for now but says nothing about the disk. */
 function failureOfPutAway(error: unknown): Failure | null {
   if (error instanceof FileInUseError) return { kind: 'transient', code: 'in_use', message: error.message };
   if (error instanceof NoFreeNameError) return { kind: 'transient', code: 'no_free_name', message: error.message };
@@ -61,14 +60,14 @@ function bug(error: unknown): Failure {
 }
 
 /**
- * A new try does not help: the file continues as soon as it can be read. @param message names the command that allows
- * it
+ * Returns the failure of a file that dropcast may not read. Retrying would not help; the file resumes as soon as it can
+ * be read. @param message includes the command that grants access
  */
 export function closedFile(message: string): Failure {
   return { kind: 'permanent', code: 'unreadable', message };
 }
 
-/** A bad sector concerns one file, and the others continue; a stale share recovers. */
+/** Classifies an unreadable file. A bad sector affects only one file, so others continue; a stale share recovers. */
 function unreadable(error: Error & { readonly code: string }): Failure {
   const { message } = error;
   const code = nameOfCode(error);
@@ -77,7 +76,7 @@ function unreadable(error: Error & { readonly code: string }): Failure {
   return ofMachine ?? { kind: 'transient', code, message };
 }
 
-/** Words the failure of a put-away for the operator who has to change something. @param folder absolute */
+/** Words a put-away failure for the operator who has to change something. @param folder absolute */
 export function forPutAway(failure: Failure, folder: string): Failure {
   const { code, kind } = failure;
   const message = putAwayWords[code]?.(folder, code);
@@ -103,7 +102,8 @@ function mayNotWrite(_folder: string, code: string): string {
 }
 
 /**
- * Under systemd, only folders that the drop-in names and that existed at the start are writable (ProtectSystem=strict).
+ * Explains a read-only folder. Under systemd, only folders that the drop-in names and that existed at the start are
+ * writable (ProtectSystem=strict).
  */
 function readOnly(service: InstalledService | null): string {
   const fact = 'the folder is read-only (EROFS)';

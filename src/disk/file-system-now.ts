@@ -4,11 +4,11 @@ import { open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * The time on the clock that stamps the files of a directory: a share has its own clock, and the one of a local disk is
- * a few milliseconds behind. It is read from a hidden file, which is created and removed.
+ * Returns the time on the clock that stamps files in a directory. A share has its own clock, and a local disk's is a
+ * few milliseconds behind ours. The time is read from a hidden file, which is created and removed.
  *
- * @returns nanoseconds since the epoch; one second ago on our own clock if no file can be created, and then `isItsOwn`
- *   is false
+ * @returns nanoseconds since the epoch. If no file can be created, `isItsOwn` is false and the time is one second ago
+ *   on our own clock
  */
 export async function fileSystemNow(directory: string): Promise<{ readonly ns: bigint; readonly isItsOwn: boolean }> {
   const path = join(directory, `.dropcast-now-${randomBytes(6).toString('hex')}`);

@@ -4,31 +4,34 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../errno.ts';
 
-/** A directory in a watched folder, held open: work in it stays there, whatever appears at its path in the meantime. */
+/** A directory in a watched folder, held open so that work stays in it, regardless of what appears at its path. */
 export interface HeldDirectory {
-  /** The path of a name in it, for one system call. It follows a link of that name if the call does. */
+  /**
+   * Returns the path of a name in the directory, for one system call. It follows a link of that name if the call does.
+   */
   at(name: string): string;
 }
 
 /**
- * Thrown when a path cannot be followed inside its folder: a part of it is a link or not a directory, or it leads out.
+ * Thrown when a path cannot be followed inside its folder, because part of it is a link or not a directory, or it leads
+ * out.
  */
 export class NotInFolderError extends Error {
   override readonly name = 'NotInFolderError';
 }
 
 /**
- * Opens a directory of a folder name by name, through no link, and works in it: anyone who may write in the folder
- * could put a link there at any moment, to have another file read or deleted. Node has no `openat`; the path of the
- * open descriptor does the same (`/proc/self/fd/N/name`, proc_pid_fd(5)). Without /proc, each part is only checked:
- * that refuses an existing link, but follows one that appears between the check and the work.
+ * Opens a directory in a folder segment by segment, following no links, and works in it. Otherwise anyone with write
+ * access to the folder could insert a link at any moment, to have another file read or deleted. Node has no `openat`;
+ * the path of the open descriptor serves instead (`/proc/self/fd/N/name`, proc_pid_fd(5)). Without /proc, each segment
+ * is only checked: that rejects an existing link, but follows one that appears between the check and the work.
  *
  * @param folder absolute; may itself be reached through links
  * @param directory relative to the folder, with `/`; empty or `.` is the folder itself
  * @param make creates missing directories
  * @param holds whether directories can be held open; tests set it to false
  * @throws {NotInFolderError} the directory is not inside the folder
- * @throws errors of the system, with paths that people know, and what `work` throws
+ * @throws system errors, with readable paths, and whatever `work` throws
  */
 export async function inDirectory<T>(
   { folder, directory, make = false, holds = canHold() }: Way,
@@ -55,12 +58,12 @@ interface Way {
 
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NONBLOCK;
 
-/** Whether an open descriptor has a path of its own, which always names what was opened. */
+/** Whether open descriptors have a path in /proc, which always refers to what was opened. */
 export function canHold(): boolean {
   return process.platform === 'linux' && existsSync('/proc/self/fd');
 }
 
-/** Opens one name at a time, so that nothing is created behind a link either. */
+/** Checks one segment at a time, so that no directory is created behind a link. */
 async function lookDown(folder: string, names: readonly string[], make: boolean): Promise<HeldDirectory> {
   let path = folder;
   for (const name of names) {
@@ -90,7 +93,7 @@ class Held implements HeldDirectory, AsyncDisposable {
     try {
       this.#handle = await open(this.at(name), DIRECTORY | constants.O_NOFOLLOW);
     } catch (error) {
-      // O_NOFOLLOW with O_DIRECTORY: a link is ENOTDIR as well (open(2)).
+      // With O_NOFOLLOW and O_DIRECTORY, a link also fails with ENOTDIR (open(2)).
       const code = errnoOf(error);
       throw code === 'ENOTDIR' || code === 'ELOOP' ? strange(join(this.#path, name), error) : error;
     }
@@ -98,7 +101,7 @@ class Held implements HeldDirectory, AsyncDisposable {
     await above.close();
   }
 
-  /** Replaces the path of the descriptor by that of the directory in system errors. */
+  /** Replaces the descriptor's path with the directory's in system errors. */
   async speaking<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

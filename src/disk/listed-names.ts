@@ -6,8 +6,8 @@ import { errnoOf } from '../errno.ts';
 type Names = Map<string, string[]>;
 
 /**
- * The names in a directory that belong to other files, by key. A directory may have 100,000 files, and each of them
- * needs the list, so a list is reused for up to two seconds, which is less than files take to settle.
+ * Caches, by key, the names in a directory that belong to other files. A directory may have 100,000 files, each of
+ * which needs the list. A list is therefore reused for up to two seconds, which is less than files take to settle.
  */
 export class ListedNames {
   readonly #keyOf: (name: string) => string | null;
@@ -15,8 +15,8 @@ export class ListedNames {
   readonly #lists = new Map<string, { readonly until: number; readonly names: Promise<Names> }>();
 
   /**
-   * @param keyOf null for a name that is not needed
-   * @param leastMs how long a list is reused, 0 to 2,000 ms; in addition, twenty times as long as it took to make
+   * @param keyOf returns null for a name that is not needed
+   * @param leastMs how long a list is reused, 0 to 2,000 ms, plus twenty times the time it took to create
    */
   constructor(keyOf: (name: string) => string | null, leastMs = 0) {
     this.#keyOf = keyOf;
@@ -24,8 +24,10 @@ export class ListedNames {
   }
 
   /**
+   * Returns the names with these keys.
+   *
    * @param directory relative to the folder; a missing one has no names
-   * @throws the system's error when it cannot be listed
+   * @throws the system error if it cannot be listed
    */
   async of(folder: string, directory: string, keys: readonly string[]): Promise<readonly string[]> {
     const path = join(folder, directory);
@@ -34,7 +36,7 @@ export class ListedNames {
     return [...new Set(keys)].flatMap((key) => names.get(key) ?? []);
   }
 
-  /** Adds a name that has just appeared to the list of its directory. */
+  /** Adds a name that has just appeared to its directory's list. */
   async add(folder: string, directory: string, name: string): Promise<void> {
     const names = await this.#lists.get(join(folder, directory))?.names.catch(() => undefined);
     const key = this.#keyOf(name);
@@ -79,5 +81,5 @@ export class ListedNames {
 
 const LONGEST_MS = 2000;
 const MOST_DIRECTORIES = 256;
-/** Names between two turns of the event loop. */
+/** Number of names to process between two turns of the event loop. */
 const SLICE = 2000;

@@ -20,19 +20,19 @@ import type { IsWatched, Watched } from './watched-file.ts';
 
 export interface LocalFilesWorld {
   /**
-   * Why a missing file of a watched folder proves nothing (unmounted, renamed), or null if the folder is fine. Called
-   * after a file was not found or could not be read, with its path if it would count as vanished.
+   * Returns why a missing file in a watched folder proves nothing (unmounted, renamed), or null if the folder is fine.
+   * Called after a file was not found or could not be read, with its path if the file would count as vanished.
    */
   whyAway(folder: string, missing?: string): Promise<string | null>;
-  /** The process that has a file open for writing at this moment, as far as visible; null for none. */
+  /** Returns the process that currently has a file open for writing, as far as visible; null if there is none. */
   writerOf(version: FileVersion): Promise<string | null>;
   /** Whether a sidecar still has another existing video. */
   isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
-  /** Files of all other folders fail: see `requireWatched`. */
+  /** Files in all other folders fail; see `requireWatched`. */
   readonly isWatched: IsWatched;
   /**
-   * The installed service that this process is, to name the command that allows a read-only folder; null when it is not
-   * installed as one.
+   * The installed service that this process runs as, used to name the command that grants write access to a read-only
+   * folder; null if it is not installed as one.
    */
   readonly service: InstalledService | null;
 }
@@ -40,7 +40,8 @@ export interface LocalFilesWorld {
 type FileLocation = Pick<Facts, 'folder' | 'path'>;
 
 /**
- * The accepted files on this machine, for the pipeline. Errors of a disk are never thrown: each becomes a `Failure`.
+ * Gives the pipeline access to the accepted files on this machine. Disk errors are never thrown: each becomes a
+ * `Failure`.
  */
 export function createLocalFiles({
   whyAway,
@@ -49,7 +50,7 @@ export function createLocalFiles({
   isWatched,
   service,
 }: LocalFilesWorld): LocalFiles {
-  /** Asks about the folder only now, because an answer from before the failure says nothing about that moment. */
+  /** Checks the folder only after the failure, because an earlier check says nothing about that moment. */
   const failureOf = async ({ folder, path }: FileLocation, error: unknown): Promise<Failure> => {
     const failure = toDiskFailure(error, service);
     const isOfPlace = failure.kind === 'vanished' || failure.kind === 'transient' || failure.code === 'unreadable';
@@ -73,11 +74,11 @@ export function createLocalFiles({
     }
   };
 
-  /** A finished file did not fail: it waits until it can be put away. */
+  /** Turns a put-away failure into a wait, because a finished file has not failed. */
   const waitOf = async (facts: Facts, error: unknown): Promise<Failure> => {
     const failure = await failureOf(facts, error);
     if (failure.code !== 'unreadable') return forPutAway(failure, facts.folder);
-    // While it was out of reach, the file had another path.
+    // The error names the path that the file had while it was out of reach.
     return {
       ...failure,
       kind: 'transient',
@@ -85,7 +86,7 @@ export function createLocalFiles({
     };
   };
 
-  /** Waits as long as the folder responds: on a share whose server is gone, a call may never return. */
+  /** Waits while the folder responds. On a share whose server is down, a call may never return. */
   const whileAnswering = async <T>(folder: string, calls: Promise<Answer<T>>): Promise<Answer<T>> => {
     for (;;) {
       const found = await unlessHung(calls);
@@ -124,7 +125,7 @@ export function createLocalFiles({
   };
 }
 
-/** The place of an accepted file that was renamed; empty when the file of that name is another one. */
+/** Returns the new place of a renamed file; empty if a different file has that name. */
 async function renamedTo({ folder, path, version }: Facts, newName: string): Promise<{ readonly file?: FileAt }> {
   const newPath = posix.join(posix.dirname(path), newName);
   const stats = await lstat(join(folder, newPath), { bigint: true }).catch(() => null);
@@ -133,7 +134,7 @@ async function renamedTo({ folder, path, version }: Facts, newName: string): Pro
   return isIt ? { file: { path: newPath, version: now } } : {};
 }
 
-/** A directory above the file refuses access. */
+/** Names the command that grants access if a directory above the file refuses it. */
 async function withCommand({ folder, path }: FileLocation, failure: Failure): Promise<Failure> {
   const { kind, code } = failure;
   if (kind !== 'transient' || !isRefusal(code)) return failure;
@@ -148,7 +149,7 @@ export async function isThere(folder: string, path: string): Promise<boolean> {
   );
 }
 
-/** A link file is not a video, even after a retry. */
+/** Failure of a link file without an address, which never becomes a video, even on a retry. */
 const noAddress: Failure = {
   kind: 'permanent',
   code: 'no_address',

@@ -4,10 +4,11 @@ import { openRegular } from './accepted-file.ts';
 import { inDirectory } from './held-directory.ts';
 
 /**
- * The duration of a file according to its container. Reads a few pieces of it, whatever its content, and follows no
- * link out of its folder.
+ * Returns a file's duration according to its container. Reads a few pieces of the file, whatever its content, and
+ * follows no link out of its folder.
  *
- * @returns seconds; null when the container does not state it, its format is unknown, or the file cannot be read
+ * @returns seconds; null if the container does not state the duration, the format is unknown, or the file cannot be
+ *   read
  */
 export async function mediaDuration(folder: string, path: string): Promise<number | null> {
   try {

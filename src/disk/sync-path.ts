@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** Makes a file, or the names in a directory, durable: a new file is only as durable as its name. */
+/** Makes a file, or the names in a directory, durable. A new file is only as durable as its name. */
 export async function syncPath(path: string): Promise<void> {
-  // Does not wait for a FIFO at the path.
+  // O_NONBLOCK, so that a FIFO at the path does not block.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     await handle.sync();

@@ -4,17 +4,18 @@ import { isInnerPath } from '../pipeline/file/inner-path.ts';
 
 declare const isWatched: unique symbol;
 
-/** A row that passed `requireWatched`. Only such a row may have its file opened, deleted or moved. */
+/** A row that passed `requireWatched`. Only the file of such a row may be opened, deleted or moved. */
 export type Watched<T extends FileLocation> = T & { readonly [isWatched]: true };
 
 type FileLocation = Pick<Facts, 'folder' | 'path'> & Partial<Pick<Facts, 'id' | 'plan'>>;
 
-/** Whether the configuration of this host has a folder of this path now. */
+/** Whether this host's configuration currently has a folder with this path. */
 export type IsWatched = (folder: string) => boolean;
 
 /**
- * Rows, receipts and messages are input: a damaged or hostile one may name any file of the machine. Only this host's
- * configuration says which folders dropcast may touch, so each row is checked before anything that it names is opened.
+ * Rejects a row that names a file outside the configured folders. Rows, receipts and messages are input: a damaged or
+ * hostile one may name any file on the machine. Only this host's configuration determines which folders dropcast may
+ * touch, so each row is checked before anything that it names is opened.
  *
  * @throws {FileUnreadableError} the folder is not configured on this host, or a name leads out of it (`code` is
  *   `outside_folder`)
@@ -29,7 +30,7 @@ export function requireWatched<T extends FileLocation>(row: T, isConfigured: IsW
   const besides = [plan?.sidecar, ...(plan?.proofs ?? [])].flatMap((file) => file?.path ?? []);
   for (const name of [path, ...besides])
     if (!isInnerPath(name)) throw outside(`${JSON.stringify(`${folder}/${name}`)} leads out of its watched folder`);
-  // The id becomes part of the name of the hidden directory in which the file is put away.
+  // The id is used in the name of the hidden directory in which the file is put away.
   if (id !== undefined && (!isInnerPath(id) || id.includes('/')))
     throw outside(`${JSON.stringify(id)} is not the id of a file`);
   return row as Watched<T>;

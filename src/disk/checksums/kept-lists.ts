@@ -13,16 +13,16 @@ interface Kept {
   readonly unusable: UnusableListError | null;
 }
 
-/** Makes the reader of one list, which adds what it finds to the index. */
+/** Creates a reader for one list, which adds its entries to the index. */
 export type OpenList = (path: string, index: DigestIndex) => ListReader;
 
 /**
- * Lists of checksums, each read once for all of its files, and again only when it changed: it may have 50,000 lines,
- * and each of 50,000 files asks for its own.
+ * Caches checksum lists. Each list is read once for all of its files, and again only if it changed: a list may have
+ * 50,000 lines, and each of 50,000 files needs it.
  */
 export class KeptLists {
   readonly #open: OpenList;
-  /** By path; the one asked for last is at the end. */
+  /** Lists by path, most recently used last. */
   readonly #kept = new Map<string, Kept>();
   readonly #reading = new Map<string, Promise<Kept | null>>();
   #entries = 0;
@@ -32,7 +32,7 @@ export class KeptLists {
   }
 
   /**
-   * The checksums that a list has for a file. A missing list has none.
+   * Returns the checksums that a list contains for a file. A missing list has none.
    *
    * @param name as in the index
    * @throws {UnreadableChecksumError}
@@ -46,7 +46,7 @@ export class KeptLists {
     if (list.unusable !== null) throw new UnreadableChecksumError(path, list.unusable);
     const from = { path, sha256: list.sha256 };
     const digests = usable(path, () => list.digests.of(name));
-    // Lists are about many files, and stay when one goes.
+    // Lists cover many files, so they stay when one is put away.
     return digests.map((digest) => ({ ...digest, from, goesWithIt: false }));
   }
 
@@ -86,12 +86,12 @@ export class KeptLists {
   }
 }
 
-/** Together: 30 MB. */
+/** Limit for all lists together, about 30 MB. */
 const MOST_ENTRIES = 200_000;
 
 const NONE = new DigestIndex();
 
-/** A small list takes memory, too. */
+/** Counts entries, plus an allowance because small lists use memory too. */
 function sizeOf({ digests }: Kept): number {
   return digests.size + 10;
 }

@@ -19,7 +19,7 @@ import { UnreadableChecksumError, checksumFailure, usable } from './unreadable-c
 type FileLocation = Pick<Facts, 'folder' | 'path'>;
 
 /**
- * The digests that senders state for files: in `clip.mp4.sha256`, `clip.md5` and `SHA256SUMS` next to a file, and in
+ * Reads the checksums that senders supply: from `clip.mp4.sha256`, `clip.md5` and `SHA256SUMS` next to a file, and from
  * Media Hash Lists next to it or in a directory above it, up to the watched folder.
  */
 export class ChecksumReader {
@@ -27,7 +27,7 @@ export class ChecksumReader {
   readonly #sums = new KeptLists(sums);
   readonly #mediaHashLists = new KeptLists(mediaHashes);
 
-  /** A failure: there may be more, which cannot be read. */
+  /** Returns a file's checksums, or a failure if there may be others that cannot be read. */
   async checksumsOf(file: FileLocation): Promise<Answer<readonly Checksum[]>> {
     try {
       return { ok: true, value: [...(await this.#beside(file)), ...(await this.#above(file))] };
@@ -74,7 +74,7 @@ export class ChecksumReader {
     }
   }
 
-  /** The lists about what is in a directory. */
+  /** Returns the Media Hash Lists that cover a directory. */
   async #listsIn(folder: string, root: string): Promise<readonly string[]> {
     const names = await this.#namesIn(folder, root, [LISTS]);
     const history = names.includes(HISTORY) ? await this.#namesIn(folder, posix.join(root, HISTORY), [LISTS]) : [];
@@ -92,10 +92,10 @@ export class ChecksumReader {
   }
 }
 
-/** Where ASC MHL 2 keeps its lists. */
+/** Directory in which ASC MHL 2 keeps its lists. */
 const HISTORY = 'ascmhl';
 
-/** The key of the names of lists; no file has this name. */
+/** Key for the names of lists. No file can have this name. */
 const LISTS = '/';
 
 function keyOf(name: string): string | null {
@@ -104,10 +104,10 @@ function keyOf(name: string): string | null {
   return kind !== null || name === HISTORY ? LISTS : null;
 }
 
-/** The limit for each directory. A history has one list for each check of the files. */
+/** Limit per directory. A history has one list for each check of the files. */
 const MOST_LISTS = 64;
 
-/** A list about the files of its directory. */
+/** Opens a list that covers the files in its own directory. */
 const sums: OpenList = (path, index) =>
   new ChecksumLines(path, (line) => {
     if (line.name !== null) index.add(baseOf(line.name), line, isWithoutDirectory(line.name));
@@ -115,7 +115,7 @@ const sums: OpenList = (path, index) =>
 
 const mediaHashes: OpenList = (_, index) => new MediaHashList((hash) => index.add(hash.name.normalize(), hash));
 
-/** In a file about this one alone. */
+/** Reads the checksums in a file that covers only this one. */
 async function ownChecksums(folder: string, path: string, base: string): Promise<readonly Checksum[]> {
   const own = new OwnChecksums(base, posix.basename(path));
   const read = await readList({ folder, path }, new ChecksumLines(path, (line) => own.add(line)));
@@ -125,7 +125,7 @@ async function ownChecksums(folder: string, path: string, base: string): Promise
   return usable(path, () => own.found()).map((digest) => ({ ...digest, from, goesWithIt: true }));
 }
 
-/** The directory of a file, and those above it, up to the folder itself: ''. */
+/** Returns a file's directory and those above it, up to the folder itself: ''. */
 function directoriesAbove(path: string): readonly string[] {
   const { dir } = posix.parse(path);
   return dir === '' ? [''] : [dir, ...directoriesAbove(dir)];

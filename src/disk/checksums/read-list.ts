@@ -13,18 +13,18 @@ import { UnreadableChecksumError } from './unreadable-checksum.ts';
 
 export interface ReadList {
   readonly version: FileVersion;
-  /** SHA-256 of the whole file, hex; null when `unusable` ended the read. */
+  /** SHA-256 of the whole file, hex; null if reading stopped because of `unusable`. */
   readonly sha256: string | null;
   readonly unusable: UnusableListError | null;
 }
 
 /**
- * Reads a checksum file of a folder, through no link. Between two pieces other work has its turn.
+ * Reads a checksum file in a folder, following no links. Yields to other work between pieces.
  *
- * @param unless the version of which nothing is to be read again
- * @param reader gets the text in pieces
- * @returns null when no such file is there
- * @throws {UnreadableChecksumError} the system refuses it
+ * @param unless the version that need not be read again
+ * @param reader receives the text in pieces
+ * @returns null if there is no such file
+ * @throws {UnreadableChecksumError} the system refuses to read it
  */
 export async function readList(
   {
@@ -55,7 +55,7 @@ export async function readList(
   }
 }
 
-/** @returns the SHA-256 of the file, hex @throws {UnusableListError} and what the system says */
+/** @returns the SHA-256 of the file, hex @throws {UnusableListError} and system errors */
 async function readPieces(file: FileHandle, reader: ListReader): Promise<string> {
   const hash = createHash('sha256');
   const buffer = Buffer.allocUnsafe(PIECE_BYTES);
@@ -64,7 +64,7 @@ async function readPieces(file: FileHandle, reader: ListReader): Promise<string>
     const { bytesRead } = await file.read(buffer, 0, PIECE_BYTES, position);
     if (bytesRead === 0) break;
     position += bytesRead;
-    // Counted: the file may grow, and a file system may say anything about a size.
+    // Bytes are counted, because the file may grow and a file system may report any size.
     if (position > listBounds.bytes) throw tooLarge();
     const piece = buffer.subarray(0, bytesRead);
     hash.update(piece);
@@ -80,10 +80,13 @@ function tooLarge(): UnusableListError {
   return new UnusableListError(`it is larger than ${listBounds.bytes / 1024 / 1024} MiB`);
 }
 
-/** Each piece blocks the event loop, for at most 50 ms under the flags of the unit (`docs/security.md`). */
+/** Size of a piece. Each blocks the event loop for at most 50 ms under the unit's flags (`docs/security.md`). */
 const PIECE_BYTES = 16 * 1024;
 
-/** Windows PowerShell writes UTF-16 by default. Without a byte order mark, every second byte of ASCII text is zero. */
+/**
+ * Detects UTF-16, which Windows PowerShell writes by default. Without a byte order mark, every second byte of ASCII
+ * text is zero.
+ */
 function encodingOf(start: Buffer): string {
   const [first, second] = start;
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le';
@@ -91,7 +94,7 @@ function encodingOf(start: Buffer): string {
   return 'utf-8';
 }
 
-/** Nothing is there, or a link, or no regular file. */
+/** Whether the path is missing, a link, or not a regular file. */
 function isNoFile(error: unknown): boolean {
   const isOther = error instanceof FileVanishedError || error instanceof FileChangedError;
   return isOther || error instanceof NotInFolderError || isMissing(error);

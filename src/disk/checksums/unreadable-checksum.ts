@@ -6,12 +6,12 @@ import { failureOfMachine } from '../../pipeline/file/failure.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 
 /**
- * Thrown when a checksum file is there and cannot be read or understood: it may be about the file, and say that it is
- * another one.
+ * Thrown when an existing checksum file cannot be read or understood. It may cover the file and show that the content
+ * is wrong.
  */
 export class UnreadableChecksumError extends Error {
   override readonly name = 'UnreadableChecksumError';
-  /** The checksum file, or the directory that may contain it, relative to the folder. */
+  /** Path of the checksum file, or of the directory that may contain it, relative to the folder. */
   readonly path: string;
   readonly code: string;
 
@@ -24,7 +24,7 @@ export class UnreadableChecksumError extends Error {
   }
 }
 
-/** @throws {UnreadableChecksumError} with the path of the checksum file, when its content is not usable */
+/** @throws {UnreadableChecksumError} with the checksum file's path, if its content is unusable */
 export function usable<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -34,7 +34,8 @@ export function usable<T>(path: string, work: () => T): T {
 }
 
 /**
- * Why a file is not sent whose checksum cannot be read. A machine that is at its limits is no fault of that checksum.
+ * Returns why a file with an unreadable checksum is not sent. If the machine is at its limits, the checksum is not to
+ * blame.
  */
 export function checksumFailure({ message, code, cause }: UnreadableChecksumError): Failure {
   const ofMachine = code === 'EIO' ? null : failureOfMachine(cause);

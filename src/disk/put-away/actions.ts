@@ -11,18 +11,18 @@ import type { HeldDirectory } from '../held-directory.ts';
 import { freeNames, moveFile, nameLimits, removePartial } from './move-file.ts';
 import type { MovableFile } from './move-file.ts';
 
-// To add an action: its type in config/config.ts, its words in config/schema.ts, its arguments (if any) in
+// To add an action, add its type to config/config.ts, its description to config/schema.ts, its arguments (if any) to
 // config/assemble.ts, and its case here. `actionOf` does not compile until that case exists.
 
-/** Where a file is now that it was put away; null when it was deleted. */
+/** Location of a file that was put away; null if it was deleted. */
 export type PutAwayFile = FileAt | null;
 
 export interface PutAwayAction {
   /** Directories that lose or gain a name, relative to the folder. */
   readonly directories: readonly string[];
-  /** Whether a file in this directory is where it is to be. */
+  /** Whether files in this directory are already in their final place. */
   isDone(held: HeldDirectory): Promise<boolean>;
-  /** @param file a file whose name no other process can reach, with the content that was sent */
+  /** @param file a file that no other process can reach by name, with the content that was sent */
   run(file: MovableFile): Promise<PutAwayFile>;
   /**
    * Looks for a missing file where a crashed run may have put it.
@@ -33,9 +33,9 @@ export interface PutAwayAction {
 }
 
 /**
- * The action for a file whose video is ready.
+ * Returns the action for a file whose video is ready.
  *
- * @returns a failure for an action that this version does not know (the ledger of a newer one): the file then stays
+ * @returns a failure for an action that this version does not know, from a newer version's ledger; the file then stays
  *   where it is
  */
 export function actionOf(facts: Facts): Answer<PutAwayAction> {
@@ -77,7 +77,7 @@ function moveTo(template: string, { id, folder, path, version }: Facts): PutAway
   };
   return {
     directories: [dir, to],
-    // Where case does not count, `Done` is `done`.
+    // Compares directories, because `Done` and `done` are the same on a case-insensitive file system.
     isDone: async (held) => to === dir || (await inTarget((target) => isSameDirectory(held, target))),
     run: (file) => inTarget(async (target) => movedTo(target, await moveFile(file, target))),
     find: (is) =>

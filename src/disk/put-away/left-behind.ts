@@ -5,17 +5,18 @@ import { freeMove, privateDirectoryOf } from './private-directory.ts';
 
 const ours = new RegExp(`^${privateDirectoryOf('(f_[0-9a-f]{12})').replace('.', '\\.')}$`);
 
-/** The id of the row for which a directory of this path was made; null for any other directory. */
+/** Returns the id of the row that a private directory was created for; null for any other directory. */
 export function rowOfPrivateDirectory(directory: string): string | null {
   return ours.exec(posix.basename(directory))?.[1] ?? null;
 }
 
 /**
- * Gives the files in a private directory their names back, or free ones, and removes it. Nothing else in it is touched.
+ * Moves the files in a private directory back under their own or free names, and removes the directory. Leaves other
+ * entries alone.
  *
- * @param directory of `rowOfPrivateDirectory`, relative to the folder
- * @returns where the files are now, relative to the folder
- * @throws what the system says
+ * @param directory as accepted by `rowOfPrivateDirectory`, relative to the folder
+ * @returns the new paths of the files, relative to the folder
+ * @throws the system error
  */
 export async function giveBackAll(folder: string, directory: string): Promise<readonly string[]> {
   const [parent, own] = [posix.dirname(directory), posix.basename(directory)];

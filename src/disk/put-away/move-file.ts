@@ -7,19 +7,19 @@ import { errnoOf } from '../../errno.ts';
 import type { HeldDirectory } from '../held-directory.ts';
 import { syncPath } from '../sync-path.ts';
 
-/** A file to move, out of reach of everybody else. */
+/** A file to move, out of everybody else's reach. */
 export interface MovableFile {
-  /** For system calls. */
+  /** Path for system calls. */
   readonly path: string;
-  /** Its path by an open descriptor, if possible, so that it cannot be replaced by a link. */
+  /** Path through an open descriptor if possible, so that the file cannot be replaced by a link. */
   readonly source: string;
-  /** That it had, and gets if it is free. */
+  /** Original name, which the file keeps if that is free. */
   readonly name: string;
-  /** For the hidden name of an unfinished copy. */
+  /** Id used in the hidden name of an unfinished copy. */
   readonly id: string;
-  /** @throws when it changed since it was checked */
+  /** @throws if the file has changed since it was checked */
   confirm(): Promise<void>;
-  /** Whether another file is a copy of it that a crash left. */
+  /** Whether the file at this path is a copy left by a crash. */
   hasCopyAt(path: string): Promise<boolean>;
 }
 
@@ -29,11 +29,11 @@ export class NoFreeNameError extends Error {
 }
 
 /**
- * Moves a file without ever overwriting another: links the new name, which fails if it exists, then removes the old
- * one. Called again after a crash, it finishes what was begun.
+ * Moves a file without ever overwriting another. Links the new name, which fails if it exists, and then removes the old
+ * one. Called again after a crash, it finishes the move.
  *
- * @returns its name there
- * @throws {NoFreeNameError} @throws what the system says
+ * @returns the file's name in the target directory
+ * @throws {NoFreeNameError} @throws the system error
  */
 export async function moveFile(file: MovableFile, to: HeldDirectory): Promise<string> {
   await removePartial(file.id, to);
@@ -60,13 +60,13 @@ const partialName = (id: string): string => `.dropcast-${id}.part`;
 
 const mostNames = 10_000;
 
-/** Bytes of the longest name: on most file systems, and on eCryptfs, which encrypted home directories use. */
+/** Maximum length of a name in bytes: on most file systems, and on eCryptfs, which encrypted home directories use. */
 export const nameLimits: readonly number[] = [255, 143];
 
 /**
- * `clip.mp4`, `clip (2).mp4`, … A name that would be longer than the limit loses the end of its stem.
+ * Yields `clip.mp4`, `clip (2).mp4`, … The stem is shortened if a name would exceed the limit.
  *
- * @param most bytes of the longest name
+ * @param most maximum length of a name in bytes
  */
 export function* freeNames(base: string, most: number): Generator<string> {
   const { name, ext } = posix.parse(base);
@@ -77,10 +77,10 @@ export function* freeNames(base: string, most: number): Generator<string> {
   }
 }
 
-/** Bytes of the longest ending that is kept whole: a name may be a dot and 254 other characters. */
+/** Maximum length in bytes of an extension that is kept whole. A name may be a dot and 254 other characters. */
 const longestEnding = 32;
 
-/** As many whole characters, as a reader sees them, as fit into so many bytes. */
+/** Cuts a text to a number of bytes without splitting a visible character. */
 function shortened(text: string, most: number): string {
   if (Buffer.byteLength(text) <= most) return text;
   let [kept, bytes] = ['', 0];
@@ -92,7 +92,7 @@ function shortened(text: string, most: number): string {
   return kept;
 }
 
-/** Whether a file has the same name in another Unicode form: to a person, and to many file systems, both are one. */
+/** Whether a file has the same name in another Unicode form. People, and many file systems, consider both the same. */
 async function isTakenInOtherForm(name: string, to: HeldDirectory): Promise<boolean> {
   const others = spellings(name).filter((other) => other !== name);
   if (others.length === 0 || (await isThere(to.at(name)))) return false;
@@ -124,23 +124,24 @@ async function place(file: MovableFile, to: string): Promise<boolean> {
 }
 
 /**
- * File systems without hard links, and files of others that may not be linked (proc_sys_fs(5), protected_hardlinks).
+ * Error codes of file systems without hard links, and of other users' files that may not be linked (proc_sys_fs(5),
+ * protected_hardlinks).
  */
 const linkless: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
-/** The new name is durable before the old one goes. */
+/** Removes the old name once the new one is durable. */
 async function forget(from: string, to: string): Promise<void> {
   await syncPath(dirname(to));
   await unlink(from);
 }
 
-/** The name is taken, unless by this very file: a crash came before the old name was removed. */
+/** Finishes a move that crashed before the old name was removed. Returns false if the target is a different file. */
 async function finish(file: MovableFile, to: string): Promise<boolean> {
   const [one, other] = await Promise.all([file.path, to].map((path) => lstat(path, { bigint: true })));
   if (one === undefined || other === undefined) return false;
   if (isReservation(other)) return renameIfFree(file.path, to);
   const isSame = one.ino === other.ino && one.dev === other.dev;
-  // The only link: both paths lead to one name (a bind mount), and without it the file is lost.
+  // With a single link, both paths lead to one name (a bind mount), and removing it would lose the file.
   if (isSame ? one.nlink < 2n : !(await file.hasCopyAt(to))) return false;
   if (!isSame) await file.confirm();
   await forget(file.path, to);
@@ -148,9 +149,9 @@ async function finish(file: MovableFile, to: string): Promise<boolean> {
 }
 
 /**
- * Without hard links, the name is reserved by an empty file without access rights, and then taken by a rename. The
- * three calls follow one another at once: a program that replaces the reservation in those microseconds loses its file,
- * and nothing in Node prevents it (docs/decisions/0020).
+ * Renames a file on a file system without hard links. The name is reserved with an empty file that has no access
+ * rights, and then taken over by a rename. The three calls are synchronous: a program that replaces the reservation in
+ * those microseconds loses its file, and nothing in Node prevents that (docs/decisions/0020).
  */
 async function renameIfFree(from: string, to: string): Promise<boolean> {
   try {
@@ -168,7 +169,9 @@ function isReservation(stats: BigIntStats): boolean {
   return stats.isFile() && stats.size === 0n && (stats.mode & 0o777n) === 0n && stats.nlink === 1n;
 }
 
-/** Another file system below the folder: copy under a hidden name, sync, link, and only then remove the original. */
+/**
+ * Moves to another file system below the folder: copies under a hidden name, syncs, links, then removes the original.
+ */
 async function copyAcross(file: MovableFile, to: string): Promise<boolean> {
   if (await isTaken(to)) return finish(file, to);
   const partial = `${dirname(to)}/${partialName(file.id)}`;

@@ -8,15 +8,15 @@ import { moveFile } from './move-file.ts';
 /** A file to take out of its directory. */
 export interface TakenFile {
   readonly name: string;
-  /** Id of the row that it belongs to. */
+  /** Id of the row that the file belongs to. */
   readonly id: string;
-  /** Looks at it before it is taken. What this throws leaves it where it is. */
+  /** Inspects the file before it is taken. If this throws, the file stays where it is. */
   readonly inspect: () => Promise<void>;
 }
 
 /**
- * Thrown when a file could not be given back under its name, because another file has that now. Both are kept; `cause`
- * is why it was to be given back.
+ * Thrown when a file could not get its name back because another file now has it. Both files are kept. `cause` is the
+ * reason why the file was to be given back.
  */
 export class RenamedError extends Error {
   override readonly name = 'RenamedError';
@@ -34,13 +34,14 @@ export class DirectoryGoneError extends Error {
 }
 
 /**
- * Moves a file out of everyone's reach, and works on it there: a rename takes it into a hidden directory next to it, so
- * that a later file of its name is another one. If the work throws, the file gets its name back, or a free one.
+ * Moves a file out of everyone's reach and works on it there. A rename moves the file into a hidden directory next to
+ * it, so that a later file of the same name cannot be mistaken for it. If the work throws, the file gets its own or a
+ * free name back.
  *
- * A crash leaves `.dropcast-ID/NAME`: the next call continues with that file.
+ * A crash leaves `.dropcast-ID/NAME` behind; the next call continues with that file.
  *
- * @param work gets the directory, and whether a crash had left the file there
- * @returns the result of the work; null when there is no such file
+ * @param work receives the directory, and whether a crash had left the file there
+ * @returns the result of the work; null if there is no such file
  * @throws {RenamedError} the work failed, and the file has another name now
  */
 export async function inPrivateDirectory<T>(
@@ -62,17 +63,17 @@ export async function inPrivateDirectory<T>(
       }
     });
   } finally {
-    // Not empty: something could not be given back, and waits for the next try.
+    // Fails if not empty: a file that could not be given back waits for the next try.
     await rmdir(from.at(own)).catch(() => undefined);
   }
 }
 
-/** Its name, hidden so that no watcher looks into it. */
+/** Returns the name of a row's private directory. Hidden, so watchers ignore it. */
 export function privateDirectoryOf(id: string): string {
   return `.dropcast-${id}`;
 }
 
-/** Moves a file into a directory, under its name or a free one. @returns that name */
+/** Moves a file into a directory, under its own name or a free one. @returns that name */
 export function freeMove(path: string, to: HeldDirectory, file: Pick<TakenFile, 'name' | 'id'>): Promise<string> {
   return moveFile({ ...file, path, source: path, confirm: async () => undefined, hasCopyAt: async () => false }, to);
 }
@@ -87,7 +88,7 @@ async function take(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** @returns what to throw: the error itself when all is as it was */
+/** Gives a file its name back. @returns the error to throw; a `RenamedError` if the name was taken */
 async function giveBack(
   path: string,
   to: HeldDirectory,
@@ -99,7 +100,9 @@ async function giveBack(
   return newName === file.name ? error : new RenamedError(newName, error);
 }
 
-/** `ENOENT` must not pass for a file that is gone: this one is ours, and a directory on its way went. */
+/**
+ * Replaces `ENOENT`, which would suggest that the file is gone. We have the file; a directory on its path disappeared.
+ */
 function notMissing(error: unknown): unknown {
   return errnoOf(error) === 'ENOENT'
     ? new DirectoryGoneError('a directory disappeared in the meantime', { cause: error })

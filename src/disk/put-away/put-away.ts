@@ -21,16 +21,16 @@ import { putAwaySidecar } from './sidecar.ts';
 import type { SidecarChecks } from './sidecar.ts';
 
 /**
- * Carries out the `after_ready` action of a file: moves it out of everyone's reach, reads it again, and deletes or
- * moves it only if its content is what was sent. Otherwise it gets its name back. Its sidecar goes with it. After a
- * crash at any moment, the next call finishes the work.
+ * Carries out a file's `after_ready` action. Moves the file out of everyone's reach, reads it again, and deletes or
+ * moves it only if its content is what was sent; otherwise it gets its name back. Its sidecar goes with it. After a
+ * crash at any point, the next call finishes the work.
  *
- * @throws {FileVanishedError} it is missing, and no earlier call has put it away
- * @throws {FileChangedError} its content is no longer what was sent
- * @throws {FileInUseError} a process has it open for writing
- * @throws {RenamedError} as one of the others, and it has another name now
- * @throws {NotInFolderError} a part of its path is a link, or leads out of the folder
- * @throws {AbortedError} the signal fired @throws errors of the system
+ * @throws {FileVanishedError} the file is missing, and no earlier call has put it away
+ * @throws {FileChangedError} the content is no longer what was sent
+ * @throws {FileInUseError} a process has the file open for writing
+ * @throws {RenamedError} one of the other errors occurred, and the file has another name now
+ * @throws {NotInFolderError} a part of the path is a link, or leads out of the folder
+ * @throws {AbortedError} the signal was aborted @throws system errors
  */
 export async function putAway(
   facts: Watched<Facts>,
@@ -39,7 +39,7 @@ export async function putAway(
   const action = actionOf(facts);
   if (!action.ok) return action;
   const { folder, path } = facts;
-  // Before gigabytes are read: where nothing can be written, each further try would read them again.
+  // Checked before gigabytes are read. If nothing can be written, every retry would read them again.
   for (const directory of action.value.directories) await requireWritable(facts, directory);
   if (!isHosted) return { ok: false, failure: mustAskFirst };
   return inDirectory({ folder, directory: posix.dirname(path) }, async (held) => {
@@ -55,7 +55,7 @@ async function whereItIs({ path }: Facts, held: HeldDirectory): Promise<PutAwayF
   return { path, version: versionOf(await lstat(held.at(posix.basename(path)), { bigint: true })) };
 }
 
-/** @returns undefined if it is not there, and no earlier call has put it away */
+/** @returns undefined if the file is missing and no earlier call has put it away */
 async function carryOut(
   action: PutAwayAction,
   facts: Facts,
@@ -71,14 +71,14 @@ async function carryOut(
   const done = await inPrivateDirectory(held, { name, id, inspect }, async (own, isResumed) => {
     const path = own.at(name);
     await using sent = await openSent(path, facts, checks);
-    // Only a crash can have left a copy that is ours.
+    // Only a crash can have left a copy of ours.
     const hasCopyAt = async (other: string): Promise<boolean> => isResumed && sent.hasCopyAt(other);
     return { file: await action.run({ ...sent, hasCopyAt, path, name, id }) };
   });
   return done === null ? action.find(isItIn(facts, checks)) : done.file;
 }
 
-/** The file itself, or its copy on another file system. */
+/** Returns a test for the file itself or its copy on another file system. */
 function isItIn(facts: Facts, { signal }: ContentChecks) {
   const { version } = facts;
   return async (path: string, stats: BigIntStats): Promise<boolean> => {
@@ -89,8 +89,8 @@ function isItIn(facts: Facts, { signal }: ContentChecks) {
 }
 
 /**
- * @throws as the system does when no name may be added to or removed from the directory, or from the one it would be
- *   made in
+ * @throws the system error if names may not be added to or removed from the directory, or from the one that it would be
+ *   created in
  */
 async function requireWritable(facts: Pick<Facts, 'folder' | 'version'>, directory: string): Promise<void> {
   try {
@@ -105,8 +105,8 @@ async function requireWritable(facts: Pick<Facts, 'folder' | 'version'>, directo
 }
 
 /**
- * Without room for a copy on another file system, each try would copy until that is full. One that states no size is
- * tried.
+ * Requires room for a copy on another file system; otherwise each try would copy until the disk is full. A file system
+ * that reports no size is accepted.
  */
 async function requireRoom(directory: string, { dev, size }: FileVersion): Promise<void> {
   if (String((await stat(directory, { bigint: true })).dev) === dev) return;

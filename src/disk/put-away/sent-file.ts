@@ -8,18 +8,18 @@ import { parseImportLink } from '../../routing/import-link.ts';
 import { openRegular } from '../accepted-file.ts';
 import { canHold } from '../held-directory.ts';
 
-/** The content that the service has: bytes with this hash (hex), or the address in a link file. */
+/** Content that the service has: bytes with this hash (hex), or the address in a link file. */
 type SentContent = Pick<Facts, 'sha256' | 'sourceUrl'>;
 
-/** What must be equal before a file is deleted or moved. */
+/** What must match before a file is deleted or moved. */
 export interface Expected extends SentContent {
-  /** Null for a sidecar, of which only the content counts. */
+  /** Null for a sidecar, where only the content counts. */
   readonly version: FileVersion | null;
 }
 
 export interface ContentChecks {
   readonly signal: AbortSignal;
-  /** Which process has the file open for writing, or null; see `OpenWriters`. */
+  /** Returns the process that has the file open for writing, or null; see `OpenWriters`. */
   readonly writerOf: (version: FileVersion) => Promise<string | null>;
 }
 
@@ -28,11 +28,11 @@ export class FileInUseError extends Error {
   override readonly name = 'FileInUseError';
 }
 
-/** A file whose content is what was sent, held open: whatever happens to its path cannot change what was checked. */
+/** A file with the content that was sent, held open so that changes at its path cannot affect what was checked. */
 export interface SentFile extends AsyncDisposable {
-  /** Its path by the open descriptor. */
+  /** Path through the open descriptor. */
   readonly source: string;
-  /** @throws {FileChangedError} something happened to it since it was opened */
+  /** @throws {FileChangedError} the file was modified after it was opened */
   confirm(): Promise<void>;
   /** Whether the file at this path has the same content. */
   hasCopyAt(path: string): Promise<boolean>;
@@ -41,9 +41,9 @@ export interface SentFile extends AsyncDisposable {
 /**
  * Opens a file that no other process can reach, and checks that its content is what was sent.
  *
- * @throws {FileChangedError} it is not, or it changed in the meantime
- * @throws {FileInUseError} a process could still write to it
- * @throws {AbortedError} the signal fired
+ * @throws {FileChangedError} the content differs, or the file changed in the meantime
+ * @throws {FileInUseError} a process could still write to the file
+ * @throws {AbortedError} the signal was aborted
  */
 export async function openSent(path: string, expected: Expected, checks: ContentChecks): Promise<SentFile> {
   const handle = await openRegular(path);
@@ -70,8 +70,8 @@ export async function openSent(path: string, expected: Expected, checks: Content
 }
 
 /**
- * Whether it is the file that was accepted, as far as a look tells: its ctime also moves with a rename, chmod or hard
- * link.
+ * Requires the accepted file, judging by its stats. The ctime is ignored, because renames, chmod and hard links change
+ * it too.
  */
 export function requireSameFile(stats: BigIntStats, expected: FileVersion): void {
   if (!stats.isFile()) throw changed('it is not a regular file');
@@ -81,13 +81,13 @@ export function requireSameFile(stats: BigIntStats, expected: FileVersion): void
   if (now.size !== expected.size || now.mtimeNs !== expected.mtimeNs) throw changed('it was written to');
 }
 
-/** @throws {FileInUseError} a process has it open for writing */
+/** @throws {FileInUseError} a process has the file open for writing */
 export async function requireNoWriter(stats: BigIntStats, { writerOf }: ContentChecks): Promise<void> {
   const writer = await writerOf(versionOf(stats));
   if (writer !== null) throw new FileInUseError(`${writer} has it open for writing`);
 }
 
-/** Whether a regular file has this size and content. Never throws for what is there; only for a stop. */
+/** Whether a regular file has this size and content. Never throws because of the file, only when aborted. */
 export async function hasContent(
   path: string,
   size: bigint,
@@ -105,7 +105,7 @@ export async function hasContent(
 
 /**
  * Whether an open file has the bytes that were sent, or the address that was imported. @throws {AbortedError} the
- * signal fired
+ * signal was aborted
  */
 async function isSent(
   reader: FileReader,
@@ -117,7 +117,7 @@ async function isSent(
   return sourceUrl !== null && (await addressIn(reader, path, signal)) === sourceUrl;
 }
 
-/** A link file with an address is no larger (`parseImportLink`). */
+/** Maximum size of a link file with an address (`parseImportLink`). */
 const mostBytes = 256 * 1024;
 
 async function addressIn(reader: FileReader, path: string, signal: AbortSignal): Promise<string | null> {

@@ -12,17 +12,17 @@ import { openSent } from './sent-file.ts';
 import type { ContentChecks } from './sent-file.ts';
 
 export interface SidecarChecks extends ContentChecks {
-  /** Whether the sidecar still has another video that is there. */
+  /** Whether the sidecar still has another existing video. */
   readonly isSidecarUsed: (folder: string, sidecarPath: string) => Promise<boolean>;
 }
 
 /**
- * Moves or deletes the files that belong to a video with it, with the same care: otherwise its sidecar would title the
- * next file of that name, and its done marker would release it. A file stays when another video needs it, or when its
- * content is no longer what was applied.
+ * Moves or deletes a video's sidecar and proofs together with it, and with the same care. Otherwise the sidecar would
+ * title the next file of that name, and the done marker would release it. A sidecar or proof stays if another video
+ * needs it, or if its content is no longer what was applied.
  *
- * @param file the new place of the video; null when it was deleted or is gone
- * @throws errors of the system: the next call continues
+ * @param file the video's new place; null if it was deleted or is gone
+ * @throws system errors; the next call continues
  */
 export async function putAwaySidecar(
   facts: Facts,
@@ -68,7 +68,7 @@ class StillUsedError extends Error {
   override readonly name = 'StillUsedError';
 }
 
-/** Its directory may be gone by now, as the video may. */
+/** Whether the error leaves a sidecar in place. Its directory may be gone by now, like the video. */
 function staysWhereItIs(error: unknown): boolean {
   if (error instanceof RenamedError) return staysWhereItIs(error.cause);
   return error instanceof StillUsedError || error instanceof FileChangedError || errnoOf(error) === 'ENOENT';
