@@ -2,29 +2,31 @@ import type { WebhookConfig } from '../config/config.ts';
 import { WebhookSignatureError, verifyWebhookSignature } from '@dropcast/client';
 import type { ReceivedWebhook } from '@dropcast/client';
 
-/** A webhook as it arrived, byte for byte. */
+/** A webhook exactly as it arrived, byte for byte. */
 export interface Webhook {
   readonly headers: ReceivedWebhook['headers'];
-  /** Null: not read yet. */
+  /** Null if not read yet. */
   readonly body: Uint8Array | null;
 }
 
 /**
- * `repeated`: this one was taken before. `not wanted`: the configuration has no webhook secret. `unread`: only the body
- * tells.
+ * `repeated`: the same webhook was accepted before. `not wanted`: the configuration has no webhook secret. `unread`:
+ * the decision needs the body.
  */
 export type Admission = 'taken' | 'repeated' | 'refused' | 'not wanted' | 'unread';
 
-/** Enough for three webhooks a second for an hour. A forgotten id costs at most one more request to the service. */
+/**
+ * Ids remembered: three webhooks a second for an hour. A forgotten id costs at most one extra request to the service.
+ */
 const mostIds = 10_000;
-/** Characters compared of an id. */
+/** Number of characters of an id that are compared. */
 const longestId = 200;
 
 /**
- * The content of a webhook does not matter, so a signed one that cannot be parsed counts too (decision 8). Each counts
- * once, because a recorded one could be sent again while its signature is valid, which for `hmac-hex` is for ever. The
- * newest 10,000 ids are kept in memory: after a restart, each counts once more. Where a scheme has no id, it is the
- * signature.
+ * Checks webhook signatures. The content of a webhook does not matter, so a signed one that cannot be parsed counts too
+ * (decision 8). Each webhook counts once, because a recorded one could be replayed while its signature is valid, which
+ * for `hmac-hex` is forever. The newest 10,000 ids are kept in memory, so after a restart each counts once more. If a
+ * scheme has no id, the signature serves as one.
  */
 export function createWebhookDoor() {
   const taken = new Set<string>();
@@ -36,7 +38,7 @@ export function createWebhookDoor() {
     return true;
   };
   return {
-    /** @param nowMs epoch milliseconds; a signature with a timestamp is valid for five minutes around it */
+    /** @param nowMs epoch milliseconds; a signature with a timestamp is valid within five minutes of it */
     admit: ({ headers, body }: Webhook, webhooks: WebhookConfig | null, nowMs: number): Admission => {
       if (webhooks === null) return 'not wanted';
       const { scheme, header } = webhooks;

@@ -2,46 +2,46 @@ import type { Clock, RequestPriority } from '../pipeline/file/ports.ts';
 import { emptyWindow, requestsPerWrite } from './budget-window.ts';
 import type { BudgetWindow } from './budget-window.ts';
 
-/** The stored window. */
+/** A stored request window. */
 export interface StoredBudget {
   readonly window: BudgetWindow;
-  /** Raised by every write of any host. */
+  /** Incremented by every write of any host. */
   readonly revision: number;
 }
 
-/** The window, and the budget's time (epoch milliseconds). */
+/** A request window and the budget's time (epoch milliseconds). */
 export interface BudgetNow {
   readonly window: BudgetWindow;
   readonly now: number;
 }
 
-/** Stores the window across restarts, for all hosts that use one key. */
+/** Stores the request window across restarts, for all hosts that use the same key. */
 export interface BudgetStore {
   load(): Promise<StoredBudget>;
   /**
-   * Replaces the window that was read, unless another host has stored one in the meantime. Resolves when it is on disk;
-   * after an error it is unknown whether it is.
+   * Replaces the window that was read, unless another host has stored one in the meantime. Resolves once the window is
+   * on disk; after an error, it may or may not be.
    *
-   * @returns whether it was stored, and the window stored now
+   * @returns whether it was stored, and the window that is stored now
    */
   swap(from: StoredBudget, window: BudgetWindow): Promise<{ readonly isOurs: boolean; readonly stored: StoredBudget }>;
-  /** The time of the budget, equal for all hosts that share it: epoch milliseconds. */
+  /** Returns the budget's time in epoch milliseconds, which is the same for all hosts that share it. */
   now(): number;
   readonly sharing: Sharing;
 }
 
-/** How a gate uses a store: alone or with other hosts. */
+/** How a gate uses a store, alone or together with other hosts. */
 export interface Sharing {
-  /** How old the known window may become while no request comes, in milliseconds. */
+  /** How old the known window may become while there are no requests, in milliseconds. */
   readonly freshMs: number;
-  /** How many further requests one write counts in advance, for later requests of its minute. */
+  /** Returns how many extra requests one write counts in advance, for later in the same minute. */
   ahead(limit: number): number;
-  /** How many waiting requests one write serves. @param free requests left of the hour */
+  /** Returns how many waiting requests one write serves. @param free requests left this hour */
   served(free: number): number;
-  /** How much later than the others a request may check for room, in milliseconds. */
+  /** Returns how long a request lets others go first before it checks for room, in milliseconds. */
   delayMs(priority: RequestPriority): number;
   /**
-   * How long a request lets others go first after this host got room, or lost this many writes in a row, in
+   * Returns how long a request lets others go first after this host got room or lost this many writes in a row, in
    * milliseconds.
    */
   pauseMs(priority: RequestPriority, after: { readonly isScarce: boolean; readonly beaten: number }): number;
@@ -55,26 +55,26 @@ const alone: Sharing = {
   pauseMs: () => 0,
 };
 
-/** The window of one host, with the time of its last write. */
+/** One host's request window, with the time of its last write. */
 export interface OwnWindow extends BudgetWindow {
-  /** In the time of the budget. */
+  /** Time of the last write, in the budget's time. */
   readonly writtenAt?: number | undefined;
-  /** Uptime of the machine at that time, in milliseconds. */
+  /** The machine's uptime at that time, in milliseconds. */
   readonly upMs?: number | undefined;
 }
 
-/** Stores the window of one host, in a row that no other host writes. */
+/** Stores one host's request window, in a row that no other host writes. */
 export interface OwnRow {
-  /** @returns null when nothing was saved yet */
+  /** @returns null if nothing has been saved yet */
   load(): Promise<OwnWindow | null>;
-  /** Resolves when it is on disk. */
+  /** Resolves once the window is on disk. */
   save(window: OwnWindow): Promise<void>;
 }
 
 /**
- * The budget of a host that does not share its key: read once.
+ * Creates the budget store of a host that does not share its key.
  *
- * @param uptimeMs the uptime of the machine in milliseconds, independent of its wall clock
+ * @param uptimeMs returns the machine's uptime in milliseconds, independent of its wall clock
  */
 export function budgetOfOneHost(row: OwnRow, clock: Clock, uptimeMs: () => number): BudgetStore {
   let start = clock.now() - clock.elapsed();
@@ -97,30 +97,30 @@ export function budgetOfOneHost(row: OwnRow, clock: Clock, uptimeMs: () => numbe
 }
 
 /**
- * Pure: the time of a budget when it is read after a restart. The wall clock may have been set since the last write, so
- * the uptime of the machine counts, and the wall clock only after a reboot, which resets the uptime. Once the machine
- * has been up for longer than at the last write, a reboot looks like a restart: that makes the hour longer, never the
- * number of requests larger. The time never goes back before the last write.
+ * Returns a budget's time when it is read after a restart. The wall clock may have been set since the last write, so
+ * the machine's uptime counts. The wall clock counts only after a reboot, which resets the uptime. If the machine has
+ * been up for longer than at the last write, a reboot looks like a restart; that makes the hour longer, but never
+ * allows more requests. The time never goes back to before the last write. Pure.
  *
  * @param nowMs wall clock, epoch milliseconds
- * @param upMs uptime of the machine, in milliseconds
+ * @param upMs the machine's uptime, in milliseconds
  */
 export function budgetTime(written: Pick<OwnWindow, 'writtenAt' | 'upMs'>, nowMs: number, upMs: number): number {
   const { writtenAt = 0, upMs: upThen = Infinity } = written;
   return upMs < upThen ? Math.max(nowMs, writtenAt) : writtenAt + upMs - upThen;
 }
 
-/** Requests that finish work check first; the others give them this much time. */
+/** Head start for requests that finish work. */
 const urgentFirstMs = 500;
 const spreadMs = 2_000;
-/** Long enough for another host to read the window and to write it. */
+/** Pause long enough for another host to read and write the window. */
 const letOthersInMs = 5;
 const longestPauseMs = 1_000;
 
 /**
- * Shares a store with other hosts. Nothing is counted in advance: an idle host would keep such requests from the
- * others, and would not see a 429 that another host got. When requests of the hour expire, the hosts check one after
- * the other and take little at a time, so that each gets its share and few lose a write.
+ * Shares a store with other hosts. Nothing is counted in advance, because an idle host would withhold such requests
+ * from the others and would miss a 429 that another host received. When requests expire, hosts check one after another
+ * and take only a few, so that each gets its share and few lose a write.
  *
  * @param random from 0 to below 1
  */
@@ -139,8 +139,8 @@ function longestPauseOf(
   priority: RequestPriority,
   { isScarce, beaten }: { readonly isScarce: boolean; readonly beaten: number },
 ): number {
-  // A host that lost a write has just read the window, so it tries again at once. It waits after it lost that too,
-  // because many hosts compete.
+  // A host that lost a write has just read the window, so it retries immediately. If it loses again, many hosts are
+  // competing, so it waits.
   if (beaten % 2 === 1) return 0;
   if (priority === 'finish') return letOthersInMs;
   if (beaten > 0) return Math.min(longestPauseMs, letOthersInMs * 2 ** (beaten / 2));

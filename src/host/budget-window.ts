@@ -3,20 +3,20 @@ import type { RequestPriority } from '../pipeline/file/ports.ts';
 import { keptRequests } from '../pipeline/request-shares.ts';
 
 /**
- * The requests of the last hour, counted per minute of the budget's time, which never goes back: one row, written
- * before requests leave. It uses counters instead of one GCRA number, because then a burst may use the whole hour at
- * once, and steady use still gets nearly all of it (decision 2).
+ * Requests in the last hour, counted per minute of the budget's time, which never goes back. Stored as one row, written
+ * before requests leave. Counters are used instead of a single GCRA number so that a burst may use the whole hour
+ * immediately, while steady use still gets nearly all of it (decision 2).
  */
 export interface BudgetWindow {
   /** [minute since the epoch, requests], oldest first, at most 61 of them. */
   readonly minutes: readonly (readonly [minute: number, count: number])[];
-  /** Nothing is sent before this time (epoch milliseconds); 0 when open. */
+  /** Nothing is sent before this time (epoch milliseconds); 0 if the gate is open. */
   readonly blockedUntil: number;
-  /** After a block, one request is sent alone, to see whether the service still refuses. */
+  /** True after a block: the next request is sent alone, to see whether the service still refuses. */
   readonly isProbing: boolean;
-  /** Requests since the row was created. */
+  /** Number of requests since the row was created. */
   readonly total: number;
-  /** Other users of the key, if noticed. */
+  /** Use of the key by others, if noticed. */
   readonly others?: OthersUse;
 }
 
@@ -30,17 +30,19 @@ export const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const longestWaitMs = hourMs;
 
-/** The current minute and the 60 before it: never less than the last hour, so the limit holds in every rolling hour. */
+/**
+ * The current minute and the 60 before it. They always cover the last hour, so the limit holds in every rolling hour.
+ */
 const windowMinutes = 61;
 
-/** How long the first request after a block is alone. Answers take well under a second; a 429 blocks again. */
+/** How long the first request after a block stays alone. Answers take well under a second, and a 429 blocks again. */
 const probeMs = 2000;
 
-/** The wait after a 429 without `Retry-After`: api-spec.md section 8 promises the header, but proxies may omit it. */
+/** Wait after a 429 without `Retry-After`. api-spec.md section 8 promises the header, but proxies may omit it. */
 const defaultBlockMs = 60_000;
 
 /**
- * Pure: takes one request from the hour if there is room for its priority.
+ * Uses one of the hour's requests if there is room for its priority. Pure.
  *
  * @param nowMs epoch milliseconds
  * @param limit requests per hour, at least 1
@@ -50,18 +52,18 @@ export function spend(window: BudgetWindow, nowMs: number, priority: RequestPrio
   const current = atTime(window, nowMs);
   const shares = sharesNow(current, nowMs, limit);
   const roomMs = untilRoom(current, nowMs, ceilingOf(priority, shares));
-  // The assumed use by others decreases in the meantime.
+  // Checks again within a minute, because the assumed use by others decreases in the meantime.
   const waitMs = Math.max(current.blockedUntil - nowMs, shares.others > 0 ? Math.min(roomMs, minuteMs) : roomMs);
   if (waitMs > 0) return { granted: false, window: current, waitMs };
   return { granted: true, window: counted(current, nowMs) };
 }
 
 /**
- * Pure: counts further requests of this minute in advance, so that one write covers all of them: they are on disk as
- * spent before the first of them leaves. A kill loses those that have not left.
+ * Counts further requests of this minute in advance, so that one write covers all of them. They are on disk as spent
+ * before the first one leaves. If the process is killed, those that have not left are lost. Pure.
  *
  * @param limit requests per hour, at least 1
- * @param most how many at most, 0 or more
+ * @param most maximum number to count, 0 or more
  * @returns the window to save, and how many were counted in advance; none after a 429, when one request is sent alone
  */
 export function spendAhead(
@@ -76,20 +78,20 @@ export function spendAhead(
   return { window: { ...window, minutes }, ahead };
 }
 
-/** Few enough that a kill costs no more than a hundredth of the hour. */
+/** Returns how many requests one write covers, so that a kill costs at most a hundredth of the hour. */
 export function requestsPerWrite(limit: number): number {
   return Math.max(1, Math.min(8, Math.floor(limit / 100)));
 }
 
-/** Requests that a stored window counts and that have not been sent. */
+/** Requests that a stored window counts but that have not been sent. */
 export interface Reserve {
   readonly minute: number;
   readonly left: number;
-  /** How many of them `total` of the window already includes; negative: requests have been sent that it lacks. */
+  /** How many of them the window's `total` already includes. Negative if requests were sent that `total` lacks. */
   readonly counted: number;
 }
 
-/** Pure: the window without those requests. */
+/** Removes a reserve from a window. Pure. */
 export function withoutReserve(window: BudgetWindow, { minute, left, counted }: Reserve): BudgetWindow {
   const minutes = window.minutes
     .map(([at, count]) => [at, at === minute ? count - left : count] as const)
@@ -97,16 +99,16 @@ export function withoutReserve(window: BudgetWindow, { minute, left, counted }: 
   return { ...window, minutes, total: window.total - counted };
 }
 
-/** A 429 of the service. */
+/** A 429 from the service. */
 export interface Refusal {
-  /** The requested wait; a minute if undefined; limited to 1 s to 1 h. */
+  /** Requested wait, limited to 1 s to 1 h; a minute if undefined. */
   readonly retryAfterMs: number | undefined;
   readonly limit: number;
-  /** When it came, if that is not now: epoch milliseconds. */
+  /** When the 429 arrived, if not now, in epoch milliseconds. */
   readonly at?: number;
 }
 
-/** Pure: blocks every request, because the service answered 429. @param nowMs epoch milliseconds */
+/** Blocks every request after a 429. Pure. @param nowMs epoch milliseconds */
 export function block(window: BudgetWindow, nowMs: number, { retryAfterMs, limit, at = nowMs }: Refusal): BudgetWindow {
   const current = atTime(window, nowMs);
   const until = Math.min(at, nowMs) + believedWait(retryAfterMs ?? defaultBlockMs);
@@ -120,14 +122,14 @@ export function block(window: BudgetWindow, nowMs: number, { retryAfterMs, limit
   };
 }
 
-/** Limits a wait that the service asks for to 1 s to 1 h. A service that asks for more is polled hourly. */
+/** Limits a wait that the service requests to 1 s to 1 h. A service that requests more is polled hourly. */
 export function believedWait(ms: number): number {
   return Math.min(Math.max(ms, 1000), longestWaitMs);
 }
 
 /**
- * How many of an hour's requests a priority may use. Work in progress must always find room to finish (design section
- * 7).
+ * Returns how many of an hour's requests a priority may use. Work in progress must always have room to finish (design
+ * section 7).
  *
  * @param hour.toFinish requests reserved for finishing
  * @param hour.others requests that others use with the same key
@@ -145,8 +147,8 @@ export function ceilingOf(
 }
 
 /**
- * Pure: whether creates leave no request of the hour for polls: the limit is one or two, or others use the rest. Then
- * an endless queue of creates must not go first.
+ * Whether creates leave no requests for polls, because the limit is one or two or others use the rest. An endless queue
+ * of creates must not go first then. Pure.
  */
 export function arePollsWithoutShare(window: BudgetWindow, nowMs: number, limit: number): boolean {
   const shares = sharesNow(atTime(window, nowMs), nowMs, limit);
@@ -157,7 +159,10 @@ function sharesNow(window: BudgetWindow, nowMs: number, limit: number): Paramete
   return { limit, toFinish: keptNow(window, nowMs, limit), others: othersNow(window.others, nowMs) };
 }
 
-/** The reserve for finishing is needed until as many requests expire: the sooner that is, the smaller it can be. */
+/**
+ * Returns the reserve for finishing, needed only until enough requests expire. The sooner that is, the smaller it can
+ * be.
+ */
 function keptNow(window: BudgetWindow, nowMs: number, limit: number): number {
   const kept = keptRequests(limit);
   let freed = 0;
@@ -169,8 +174,8 @@ function keptNow(window: BudgetWindow, nowMs: number, limit: number): number {
 }
 
 /**
- * Pure: the valid window when two stores of one budget differ because one lost its last writes: the larger counter of
- * each minute.
+ * Merges two windows of one budget that differ because one store lost its last writes. The larger counter of each
+ * minute is valid. Pure.
  */
 export function merged(one: BudgetWindow, other: BudgetWindow): BudgetWindow {
   const counts = new Map(one.minutes);
@@ -184,20 +189,20 @@ export function merged(one: BudgetWindow, other: BudgetWindow): BudgetWindow {
   };
 }
 
-/** The used part of the hour, and what may be sent. */
+/** How much of the hour is used, and what may still be sent. */
 export interface Usage {
-  /** Requests of the last hour. */
+  /** Number of requests in the last hour. */
   readonly used: number;
   readonly limit: number;
-  /** How long nothing is sent, in milliseconds. */
+  /** How long nothing may be sent, in milliseconds. */
   readonly blockedMs: number;
-  /** When requests of the last hour expire, earliest first. */
+  /** When requests in the last hour expire, earliest first. */
   readonly frees: readonly (readonly [inMs: number, requests: number])[];
-  /** Requests that others use in an hour, as far as noticed. */
+  /** Requests per hour used by others, as far as noticed. */
   readonly others: number;
 }
 
-/** Pure. @param nowMs epoch milliseconds @param limit requests per hour, at least 1 */
+/** Returns the usage at a time. Pure. @param nowMs epoch milliseconds @param limit requests per hour, at least 1 */
 export function usageOf(window: BudgetWindow, nowMs: number, limit: number): Usage {
   const current = atTime(window, nowMs);
   return {
@@ -209,20 +214,20 @@ export function usageOf(window: BudgetWindow, nowMs: number, limit: number): Usa
   };
 }
 
-/** Requests of the last hour; see `atTime`. */
+/** Returns the number of requests in the last hour; see `atTime`. */
 export function usedOf(window: BudgetWindow): number {
   return window.minutes.reduce((sum, [, count]) => sum + count, 0);
 }
 
 /**
- * When requests of the hour expire, earliest first. @param nowMs epoch milliseconds @returns milliseconds from then,
- * and how many
+ * Returns when requests in the last hour expire, earliest first. @param nowMs epoch milliseconds @returns milliseconds
+ * from `nowMs`, and the number of requests
  */
 function freesOf(window: BudgetWindow, nowMs: number): readonly (readonly [inMs: number, requests: number])[] {
   return window.minutes.map(([minute, count]) => [(minute + windowMinutes) * minuteMs - nowMs, count] as const);
 }
 
-/** Brings a window to the present: drops counters over an hour old, and an expired block. */
+/** Brings a window up to date: drops counters over an hour old, and an expired block. */
 function atTime(window: BudgetWindow, nowMs: number): BudgetWindow {
   const oldest = minuteOf(nowMs) - windowMinutes;
   const minutes = window.minutes.filter(([at]) => at > oldest);
@@ -240,7 +245,7 @@ function counted(window: BudgetWindow, nowMs: number): BudgetWindow {
   return { ...window, minutes, blockedUntil, isProbing: false, total: window.total + 1 };
 }
 
-/** Milliseconds until enough old counters have expired. */
+/** Returns the time until enough old counters have expired, in milliseconds. */
 function untilRoom(window: BudgetWindow, nowMs: number, ceiling: number): number {
   let used = usedOf(window);
   if (used < ceiling) return 0;
@@ -251,36 +256,36 @@ function untilRoom(window: BudgetWindow, nowMs: number, ceiling: number): number
   return minuteMs;
 }
 
-/** The minute in which a request is counted. @param ms epoch milliseconds @returns minutes since the epoch */
+/** Returns the minute in which a request is counted. @param ms epoch milliseconds @returns minutes since the epoch */
 export function minuteOf(ms: number): number {
   return Math.floor(ms / minuteMs);
 }
 
-/** Pure: the requests that may be sent, as the pipeline counts them. */
+/** Returns the requests that may be sent, in the form that the pipeline uses. Pure. */
 export function roomOf({ limit, used, others, blockedMs, frees }: Usage): RequestRoom {
   return { limit, left: Math.max(0, limit - used - others), closedMs: blockedMs, frees };
 }
 
-/** The use of the key's hour by others, as last noticed. */
+/** Use of the key by others within an hour, as last noticed. */
 interface OthersUse {
   readonly requests: number;
-  /** Epoch milliseconds. */
+  /** When this was noticed, in epoch milliseconds. */
   readonly at: number;
 }
 
 /**
- * A shorter `Retry-After` concerns a burst, not the hour. A 429 without one does not come from the service, which
- * always states the wait (api-spec section 8): a proxy may have a limit of its own.
+ * Shortest `Retry-After` that is about the hour rather than a burst. A 429 without the header is not from the service,
+ * which always states the wait (api-spec section 8), but perhaps from a proxy with its own limit.
  */
 const leastWaitMs = 10_000;
 
 /**
- * Pure: derives the use by others from a 429. The service counts all users of the key: if it refuses although our own
- * hour has room, others used the difference. There is no other source, because the specification has no header for the
- * remaining requests.
+ * Derives the use by others from a 429. The service counts all users of the key, so if it refuses although our own hour
+ * has room, others used the difference. There is no other source, because the specification has no header for remaining
+ * requests. Pure.
  *
- * @param used our own requests of the last hour
- * @returns the previous value if the 429 shows nothing
+ * @param used our own requests in the last hour
+ * @returns the previous value if the 429 proves nothing
  */
 function noticeOthers(
   before: OthersUse | undefined,
@@ -297,12 +302,12 @@ function noticeOthers(
 }
 
 /**
- * Pure: the use by others that is still assumed, in requests. They may have stopped, so it decreases to 0 within an
- * hour, and the next 429 corrects it. @param nowMs epoch milliseconds
+ * Returns how many requests others are still assumed to use. They may have stopped, so the number decreases to 0 within
+ * an hour, and the next 429 corrects it. Pure. @param nowMs epoch milliseconds
  */
 export function othersNow(others: OthersUse | undefined, nowMs: number): number {
   if (others === undefined) return 0;
-  // A clock that was set back makes nothing last longer than an hour.
+  // If the clock was set back, the assumption still ends within an hour.
   const ageMs = Math.min(hourMs, Math.abs(nowMs - others.at));
   return Math.ceil(others.requests * (1 - ageMs / hourMs));
 }

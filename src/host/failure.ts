@@ -25,8 +25,8 @@ import { believedWait } from './budget-window.ts';
 type Verdict = readonly [kind: FailureKind, inDoubt?: boolean];
 
 /**
- * The failure class of anything that a call of the client throws (design section 8), except for errors from reading the
- * local file, which the disk classifies.
+ * Classifies anything that a client call throws (design section 8), except for errors from reading the local file,
+ * which src/disk classifies.
  */
 export function toFailure(error: unknown): Failure {
   if (error instanceof AbortedError) return stopped;
@@ -47,7 +47,7 @@ function verdictOf(error: ServiceError): Verdict {
   if (error instanceof ConnectionError || error instanceof RequestTimeoutError) {
     return error.sent ? ['transient', true] : ['offline'];
   }
-  // A login portal redirects every PUT until someone logs in, which is no file's fault.
+  // A login portal redirects every PUT until someone logs in, so the file is not to blame.
   if (error instanceof RedirectError) return [error.by === 'service' ? 'suspended' : 'transient'];
   return answerVerdict(error) ?? uploadVerdict(error) ?? ['bug'];
 }
@@ -67,7 +67,7 @@ function answerVerdict(error: ServiceError): Verdict | undefined {
 
 function uploadVerdict(error: ServiceError): Verdict | undefined {
   if (error instanceof AddressDeadError) return ['address dead'];
-  // Something is already there, perhaps these very bytes: the status of the video decides before anything is sent
+  // Something is already at the address, perhaps these very bytes. The video's status decides before anything is sent
   // again.
   if (error instanceof UploadConflictError) return ['transient', true];
   if (error instanceof UploadServerError || error instanceof UploadStalledError) return ['transient', true];
@@ -75,17 +75,17 @@ function uploadVerdict(error: ServiceError): Verdict | undefined {
   return undefined;
 }
 
-/** The network of this machine is down. */
+/** Error codes that mean that this machine's network is down. */
 const unreachable = new Set(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED']);
 
-/** An error that does not come from the service: this machine at its limits, its network, or a bug. */
+/** Classifies an error that is not from the service: a machine at its limits, its network, or a bug. */
 function localFailure(error: unknown): Failure {
   const ofMachine = failureOfMachine(error);
   if (ofMachine !== null) return ofMachine;
   if (!(error instanceof Error))
     return { kind: 'bug', code: 'unknown', message: 'something other than an error was thrown' };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  // A bug may quote an address, so its message is redacted like those of the client's own errors.
+  // A bug's message may quote an address, so it is redacted like those of the client's own errors.
   const { message } = new ServiceError(error.message);
   return { kind: unreachable.has(code) ? 'offline' : 'bug', code, message };
 }

@@ -16,50 +16,50 @@ export interface GateOptions {
 }
 
 export interface GateSnapshot extends Usage {
-  /** Epoch milliseconds; 0 when open. */
+  /** End of the block, epoch milliseconds; 0 if open. */
   readonly blockedUntil: number;
   readonly waiting: number;
-  /** Requests since the budget was first written. */
+  /** Number of requests since the budget was first written. */
   readonly total: number;
 }
 
-/** The gate that every request to the service passes: an hourly budget, shared by all users of the key. */
+/** The gate that every request to the service passes. Enforces an hourly budget that all users of the key share. */
 export interface Gate extends AsyncDisposable {
   /**
    * Resolves when the request may leave.
-   * @throws {AbortedError} the signal fired, or the gate was closed
-   * @throws what the store throws when it cannot write
+   * @throws {AbortedError} the signal was aborted, or the gate was closed
+   * @throws the store's error if it cannot write
    */
   take(priority: RequestPriority, signal?: AbortSignal): Promise<void>;
-  /** The service answered 429. @param retryAfterMs undefined if it does not state the wait */
+  /** Blocks requests after a 429. @param retryAfterMs undefined if the service does not state the wait */
   throttled(retryAfterMs: number | undefined): void;
-  /** Another host may have written the budget, so it is read again. */
+  /** Rereads the budget, because another host may have written it. */
   changedElsewhere(): void;
   /** @param limit requests per hour, at least 1 */
   setLimit(limit: number): void;
   snapshot(): GateSnapshot;
   /**
-   * How long requests of each priority have waited here since the gate was opened, in total, including those that still
-   * wait. Milliseconds.
+   * Returns how long requests of each priority have waited since the gate was opened, in total and including those
+   * still waiting, in milliseconds.
    */
   waitedMs(): Readonly<Record<RequestPriority, number>>;
 }
 
 /**
- * Opens the gate. Waiting requests leave by priority (finish, create, poll), and in order within one. Each is saved
- * before it may leave, a few with one write, so that a crash can only lose requests that were never sent.
+ * Opens the gate. Waiting requests leave by priority (finish, create, poll), and in order of arrival within one. Each
+ * is saved before it may leave, a few per write, so a crash can only lose requests that were never sent.
  */
 export function createGate(options: GateOptions): Gate {
   return new PersistedGate(options);
 }
 
-/** The result of one check of the waiters: none wait, some were let through, or the milliseconds until some can be. */
+/** Result of one check: no waiters, some were let through, or the milliseconds until some can be. */
 type Look = 'idle' | 'again' | number;
 
-/** The longest sleep of a waiting gate: a timer may be late after the machine was suspended. */
+/** Maximum sleep of a waiting gate, because timers may be late after the machine was suspended. */
 const longestSleepMs = 60_000;
 
-/** The last tenth of the hour is shared with care. */
+/** Whether only the last tenth of the hour is left, which hosts share more carefully. */
 const isScarce = (free: number, limit: number): boolean => free < limit / 10;
 
 class PersistedGate implements Gate {
@@ -69,9 +69,9 @@ class PersistedGate implements Gate {
   readonly #waiters: Waiters;
   readonly #detach: () => void;
   #limit: number;
-  /** When each priority may check again, on the monotonic clock: until then, others go first. */
+  /** When each priority may check again, on the monotonic clock. Until then, others go first. */
   #notBefore: Record<RequestPriority, number> = { finish: 0, create: 0, poll: 0 };
-  /** How many writes in a row this host lost to others. */
+  /** Number of consecutive writes that this host lost to others. */
   #beaten = 0;
   #timer: NodeJS.Timeout | undefined;
   #pumping: Promise<void> | null = null;
@@ -88,7 +88,7 @@ class PersistedGate implements Gate {
     signal?.addEventListener('abort', close, { once: true });
     this.#detach = () => signal?.removeEventListener('abort', close);
     if (signal?.aborted === true) close();
-    // Loads the window, so that a snapshot is right before the first request.
+    // Loads the window, so that snapshots are correct before the first request.
     else this.#wake();
   }
 
@@ -136,7 +136,7 @@ class PersistedGate implements Gate {
     await bestEffort(this.#known.giveBack());
   }
 
-  /** Starts the pump. A running pump checks everything again before it ends. */
+  /** Starts the pump. A running pump checks everything again before it stops. */
   #wake(): void {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
@@ -148,7 +148,7 @@ class PersistedGate implements Gate {
     let look: Look = 'idle';
     while (this.#isStale || look === 'again') {
       this.#isStale = false;
-      // One turn of the event loop later, so that requests of the same turn leave by priority and not by order of
+      // Waits a turn of the event loop, so that requests made in the same turn leave by priority instead of order of
       // arrival.
       await bestEffort(this.#known.refresh());
       look = await this.#next();
@@ -157,7 +157,7 @@ class PersistedGate implements Gate {
     this.#sleep(Math.min(look === 'idle' ? Infinity : look, this.#store.sharing.freshMs));
   }
 
-  /** Lets the most urgent waiters with room through, or returns how long there is no room. */
+  /** Lets the most urgent waiters through if there is room; otherwise returns how long to wait. */
   async #next(): Promise<Look> {
     if (this.#waiters.size === 0) return 'idle';
     try {
@@ -167,7 +167,7 @@ class PersistedGate implements Gate {
       if (this.#store.sharing.ahead(this.#limit) > 0 && this.#known.useAhead()) next.chosen[0]?.go();
       else await this.#count(next);
     } catch (error) {
-      // Nothing left.
+      // No request has left.
       this.#waiters.refuseAll(error);
     }
     return 'again';
@@ -180,7 +180,7 @@ class PersistedGate implements Gate {
     return nextRequests(this.#waiters, window, { nowMs: this.#store.now(), limit: this.#limit, most, rest });
   }
 
-  /** Other hosts wait for the same room, so this host checks slightly later. */
+  /** Returns when to check again, slightly later than necessary, because other hosts are waiting for the same room. */
   #holdBack({ waits }: NextRequests): Look {
     let soonest = Infinity;
     for (const { priority, waitMs, isForRoom } of waits) {
@@ -217,7 +217,7 @@ class PersistedGate implements Gate {
   }
 }
 
-/** The next request tries again, and gets the error. */
+/** Ignores an error that the next request will get when it tries again. */
 async function bestEffort(work: Promise<void>): Promise<void> {
   await work.catch(() => undefined);
 }

@@ -4,17 +4,17 @@ import type { BudgetWindow, Refusal, Reserve } from './budget-window.ts';
 
 const none: Reserve = { minute: 0, left: 0, counted: 0 };
 
-/** A decision about requests. */
+/** Requests that are about to be stored. */
 interface Spent {
-  /** The window that includes all of them. */
+  /** The window with all of these requests counted. */
   readonly window: BudgetWindow;
   readonly requests: number;
   readonly ahead: number;
 }
 
 /**
- * The budget as this host knows it: the stored window, less the requests counted there and not used, and with the 429s
- * that are not stored yet.
+ * The budget as this host knows it: the stored window, without requests that are counted there but unused, and with
+ * 429s that are not stored yet.
  */
 export class KnownBudget {
   readonly #store: BudgetStore;
@@ -35,24 +35,24 @@ export class KnownBudget {
     return this.#refusals.reduce((window, refusal) => block(window, this.#store.now(), refusal), used);
   }
 
-  /** The service answered 429. It counts at once, and is stored by the next `refresh`, or with the next request. */
+  /** Records a 429. It takes effect immediately, and is stored by the next `refresh` or with the next request. */
   refused(refusal: Omit<Refusal, 'at'>): void {
-    // The time of the budget is unknown before the first read.
+    // The budget's time is unknown before the first read.
     const at = this.#stored === null ? {} : { at: this.#store.now() };
     this.#refusals = [...this.#refusals, { ...refusal, ...at }];
   }
 
-  /** Another host has written. */
+  /** Makes `refresh` reread the window that another host has written. */
   doubt(): void {
     this.#readAt = -Infinity;
   }
 
-  /** Reads the stored window, unless it is known. @throws what the store throws */
+  /** Reads the stored window unless it is known. @throws the store's error */
   async read(): Promise<void> {
     if (this.#stored === null || !this.#isSure) this.#learn(await this.#store.load());
   }
 
-  /** Reads what may have changed, and stores what other hosts do not know. @throws what the store throws */
+  /** Rereads a window that may have changed, and stores what other hosts do not know. @throws the store's error */
   async refresh(): Promise<void> {
     await this.read();
     const isOld = this.#elapsed() - this.#readAt >= this.#store.sharing.freshMs;
@@ -60,12 +60,12 @@ export class KnownBudget {
     if (isOld) this.#learn(await this.#store.load());
   }
 
-  /** Stores the requests that were really used. @throws what the store throws */
+  /** Stores only the requests that were really used. @throws the store's error */
   async giveBack(): Promise<void> {
     while (this.#reserve.left > 0 || this.#refusals.length > 0) await this.#swap(this.window());
   }
 
-  /** Uses a request that was counted in advance. @returns whether there was one */
+  /** Uses a request that was counted in advance. @returns whether one was left */
   useAhead(): boolean {
     const { minute, left, counted } = this.#reserve;
     if (left === 0 || minute !== minuteOf(this.#store.now()) || this.#refusals.length > 0) return false;
@@ -74,11 +74,11 @@ export class KnownBudget {
   }
 
   /**
-   * Stores that requests leave. They leave by `useAhead`, unless the minute has ended or the service refused: a later
-   * request would count for too short a time.
+   * Stores requests as sent. They then leave through `useAhead`, unless the minute has ended or the service refused,
+   * because a later request would count for too short a time.
    *
-   * @returns whether it was stored; otherwise another host wrote first
-   * @throws what the store throws: the requests may be stored, and do not leave
+   * @returns whether they were stored; if not, another host wrote first
+   * @throws the store's error; the requests may be stored, but do not leave
    */
   async count({ window, requests, ahead }: Spent): Promise<boolean> {
     const minute = minuteOf(this.#store.now());
@@ -91,7 +91,7 @@ export class KnownBudget {
     if (this.#stored === null) return false;
     const written = this.#refusals.length;
     const { isOurs, stored } = await this.#store.swap(this.#stored, window).catch((error: unknown) => {
-      // Stored or not, the requests counted there are spent from here on.
+      // Stored or not, the requests counted in this window are now treated as spent.
       this.#isSure = false;
       this.#reserve = none;
       throw error;

@@ -4,7 +4,7 @@ import type { Budget, RequestPriority } from '../pipeline/file/ports.ts';
 import type { Gate } from './gate.ts';
 import { roomOf } from './budget-window.ts';
 
-/** The gate as the pipeline uses it: a create request is counted before its intent is written. */
+/** Adapts the gate for the pipeline, which counts a create request before it writes its intent. */
 export function budgetOf(gate: Gate): Budget {
   return {
     take: async (priority, signal) => {
@@ -20,7 +20,7 @@ export function budgetOf(gate: Gate): Budget {
   };
 }
 
-/** The gate as the client uses it. A create request passes at once, because the pipeline has already counted it. */
+/** Adapts the gate for the client. A create request passes immediately, because the pipeline has already counted it. */
 export function clientGateOf(gate: Gate): RequestGate {
   return {
     pass: async (request) => {
@@ -31,7 +31,7 @@ export function clientGateOf(gate: Gate): RequestGate {
   };
 }
 
-/** A request without a priority is the least urgent. */
+/** Returns a request's priority; the least urgent if it has none. */
 function priorityOf({ priority }: RequestAtGate): RequestPriority {
   return priority === 'finish' || priority === 'create' ? priority : 'poll';
 }

@@ -22,29 +22,31 @@ import type {
 import { toFailure } from './failure.ts';
 import type { LinkKind } from './service-links.ts';
 
-/** The parts of the adapter besides the client. */
+/** What the adapter needs besides the client. */
 export interface VideoHostParts {
-  /** The client to use now: a reload may replace it. */
+  /** Returns the current client, which a reload may replace. */
   client(): VideoClient;
-  /** The body of an accepted file, with the digests to compute while it is sent. */
+  /** Returns the body of an accepted file, with the digests to compute while it is being sent. */
   sourceOf(facts: Facts, alsoHash: readonly (keyof Digests)[]): SeekableSource & { digests(): Digests };
-  /** Classifies an error from reading that body; null for any other error. */
+  /** Classifies an error from reading the body of a file; null for any other error. */
   failureOfFile(error: unknown): Failure | null;
-  /** The longest time without a moving byte, in milliseconds; an answer to a whole file may take at least a minute. */
+  /**
+   * Returns the longest time without progress, in milliseconds. The answer to a whole file may take at least a minute.
+   */
   stallTimeoutMs(): number;
-  /** Receives every address of a video or feed in an answer. */
+  /** Receives every video or feed address in an answer. */
   heardLink?(kind: LinkKind, id: string, url: string | undefined): void;
-  /** The headers of every PUT by the configuration; default: none. */
+  /** Returns the configured headers for every PUT; default: none. */
   putHeaders?(): Pick<SendCallOptions, 'headers' | 'contentType'>;
   /** Whether each create request carries its token as `Idempotency-Key`; default: no. */
   honoursIdempotencyKey?(): boolean;
-  /** How the operator replaces the key, as part of a sentence. */
+  /** Describes how the operator replaces the key, as part of a sentence. */
   howToRenewKey(): string;
 }
 
 /**
- * The video service as the pipeline needs it: one request per call, errors become failures, words of the API become
- * those of dropcast. Each call passes its priority to the request gate of the client.
+ * Adapts the video service to the pipeline: one request per call, errors become failures, and API terms become
+ * dropcast's own. Each call passes its priority to the client's request gate.
  */
 export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary {
   const { client } = parts;
@@ -89,7 +91,8 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
             beforeLastPart: (sha256) => beforeLastPart(sha256, source.digests()),
             stallTimeoutMs: parts.stallTimeoutMs(),
             answerTimeoutMs: Math.max(leastAnswerMs, parts.stallTimeoutMs()),
-            // The state machine asks, with the answer in the ledger, before it sends again (design section 5).
+            // The state machine checks the status itself before it sends again, and records the answer in the ledger
+            // (design section 5).
             askAfterFailure: false,
           },
         );
@@ -127,15 +130,17 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
   };
 }
 
-/** The service may refuse only its list of videos. */
+/** Failures that may concern only the list of videos. */
 const mayBeOfList: ReadonlySet<FailureKind> = new Set(['transient', 'gone', 'permanent']);
 
-/** A service that assembles large files may need this long to answer, however short `stall_timeout` is. */
+/**
+ * Minimum answer timeout. A service that assembles large files may need this long, even if `stall_timeout` is short.
+ */
 const leastAnswerMs = 60_000;
 
 /**
- * The state machine decides about retries, with the answer in the ledger: the client repeats nothing, whatever its own
- * options are.
+ * Returns request options without retries, whatever the client's own settings are. The state machine decides about
+ * retries, with the answer in the ledger.
  */
 function asks(priority: RequestPriority, signal: AbortSignal): RequestOptions {
   return { priority, signal, maxRetries: 0 };
@@ -160,7 +165,7 @@ async function createRecord(
   return { videoId, uploadUrl, uploadHeaders, status };
 }
 
-/** Even the parts that every service has are missing. */
+/** Failure when even the resources that every service has are missing. */
 const wrongAddress: Failure = {
   kind: 'suspended',
   code: 'no_service',
@@ -169,22 +174,22 @@ const wrongAddress: Failure = {
 };
 
 /**
- * No video was deleted, because none exists yet. This counts against the file only the second time: a service that
- * answered 404 to everything may have recovered between the request and the probe.
+ * Classifies a 404 to a create request. No video was deleted, because none exists yet. The file is blamed only the
+ * second time: a service that answered 404 to everything may have recovered between the request and the probe.
  */
 function createNotFound(failure: Failure, { attempts }: Facts): Failure {
   return { ...failure, kind: attempts === 0 ? 'transient' : 'permanent' };
 }
 
 /**
- * A proxy has repeated the request while the service was carrying it out (draft-ietf-httpapi-idempotency-key-header
- * section 2.7): a token is used for one request only.
+ * Classifies a 409 to a create request with a token. Each token is used for one request only, so a proxy repeated it
+ * while the service was processing it (draft-ietf-httpapi-idempotency-key-header section 2.7).
  */
 function createUnderWay(failure: Failure): Failure {
   return { ...failure, kind: 'transient', inDoubt: true };
 }
 
-/** Content types other than the usual one, and none, were refused: only the operator can find out what was signed. */
+/** Advice after every content type, and none at all, was refused. Only the operator can find out what was signed. */
 const howToSign =
   'set uploads.content_type or uploads.headers to what the service signs its addresses with (docs/services.md)';
 
@@ -198,7 +203,7 @@ function withoutValue(answer: Answer<unknown>): Answer<null> {
   return answer.ok ? { ok: true, value: null } : answer;
 }
 
-/** Every list, log line and notification repeats the service's message about a video. */
+/** Limit for the service's message about a video, because every list, log line and notification repeats it. */
 const longestMessage = 500;
 
 function shortened(message: string): string {

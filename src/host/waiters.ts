@@ -3,10 +3,10 @@ import type { RequestPriority } from '../pipeline/file/ports.ts';
 import { arePollsWithoutShare, spend } from './budget-window.ts';
 import type { BudgetWindow } from './budget-window.ts';
 
-/** A request that waits at the gate. */
+/** A request waiting at the gate. */
 interface Waiter {
   readonly priority: RequestPriority;
-  /** Its number in the order of arrival. */
+  /** Sequence number in order of arrival. */
   readonly number: number;
   isWaiting(): boolean;
   go(): void;
@@ -15,7 +15,7 @@ interface Waiter {
 
 export const priorities: readonly RequestPriority[] = ['finish', 'create', 'poll'];
 
-/** The requests that wait at the gate, each in the lane of its priority. */
+/** Requests waiting at the gate, each in the lane of its priority. */
 export class Waiters {
   readonly #lanes: Record<RequestPriority, Map<Waiter, number>> = {
     finish: new Map(),
@@ -35,12 +35,12 @@ export class Waiters {
     return priorities.reduce((sum, priority) => sum + this.#lanes[priority].size, 0);
   }
 
-  /** Waiters of one priority, in the order of arrival. */
+  /** Returns the waiters of one priority in order of arrival. */
   in(priority: RequestPriority): Iterable<Waiter> {
     return this.#lanes[priority].keys();
   }
 
-  /** Resolves when the request may leave. @throws {AbortedError} the signal fired */
+  /** Resolves when the request may leave. @throws {AbortedError} the signal was aborted */
   add(priority: RequestPriority, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const lane = this.#lanes[priority];
@@ -66,7 +66,7 @@ export class Waiters {
     for (const priority of priorities) for (const waiter of this.in(priority)) waiter.refuse(reason);
   }
 
-  /** How long each priority has waited, including those that still wait, in milliseconds. */
+  /** Returns how long each priority has waited, including requests still waiting, in milliseconds. */
   waitedMs(): Readonly<Record<RequestPriority, number>> {
     const waited = { ...this.#waited };
     for (const priority of priorities)
@@ -75,17 +75,17 @@ export class Waiters {
   }
 }
 
-/** @param signal its cause; undefined: the gate was closed */
+/** @param signal the cause; undefined if the gate was closed */
 export function brokenOff(signal?: AbortSignal): AbortedError {
   return new AbortedError('waiting for the request budget', signal);
 }
 
-/** The requests that may leave next. */
+/** Requests that may leave next. */
 export interface NextRequests {
   readonly chosen: readonly Waiter[];
-  /** The window that includes the chosen requests. */
+  /** The window with the chosen requests counted. */
   readonly window: BudgetWindow;
-  /** Priorities that have to wait: for room in the hour, or for others to go first. */
+  /** Priorities that must wait, for room in the hour or for others to go first. */
   readonly waits: readonly {
     readonly priority: RequestPriority;
     readonly waitMs: number;
@@ -94,10 +94,10 @@ export interface NextRequests {
 }
 
 /**
- * Pure: the most urgent waiters that have room.
+ * Chooses the most urgent waiters for which there is room. Pure.
  *
- * @param at.most how many at most, at least 1
- * @param at.rest how long a priority lets others go first, in milliseconds; 0 or less: it may check now
+ * @param at.most maximum number to choose, at least 1
+ * @param at.rest how long a priority still lets others go first, in milliseconds; 0 or less if it may check now
  */
 export function nextRequests(
   waiters: Pick<Waiters, 'in'>,
@@ -132,7 +132,7 @@ export function nextRequests(
   return { chosen, window: current, waits };
 }
 
-/** Priorities in the order in which they are served. Polls without a share of their own take turns with creates. */
+/** Returns the priorities in serving order. Polls without a share of their own take turns with creates. */
 function orderOf(
   waiters: Pick<Waiters, 'in'>,
   window: BudgetWindow,
