@@ -28,7 +28,7 @@ import { folderAway } from '../pipeline/pause.ts';
 
 interface AssemblyWorld extends State {
   readonly owner: FolderClaimant;
-  /** See `requireWatched`: a reload changes it. */
+  /** Whether a folder is watched; a reload may change the answer. See `requireWatched`. */
   readonly isWatched: IsWatched;
   readonly service: ServiceConnection;
   readonly events: EventStream;
@@ -42,15 +42,15 @@ export interface Parts {
   readonly folders: Folders;
 }
 
-/** The way of a file: folders → intake → rows → conductor. */
+/** Builds the parts that a file passes through: folders → intake → rows → conductor. */
 export function assemble(config: Config, { ledger, service, sharing, ...world }: AssemblyWorld): Parts {
   const { events, clock, logger, receipts, isWatched } = world;
   const rows = createRows({ store: ledger, events });
-  // The folders need the intake, and the local files need the folders: they look them up when they are asked.
+  // The folders need the intake and the local files need the folders, so both are looked up lazily.
   const writers = new OpenWriters();
   const files = createLocalFiles({
     whyAway: (folder, missing) => folders.whyAway(folder, missing),
-    // Asked once no process can open the file by its name any longer, so an older pass over /proc does not count.
+    // Age 0 forces a new pass over /proc: an older one may have run before the file's name was taken away.
     writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
     isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
     isWatched,
@@ -122,7 +122,7 @@ export function assemble(config: Config, { ledger, service, sharing, ...world }:
   return { rows, conductor, folders };
 }
 
-/** Settings of the conductor. */
+/** Extracts the conductor's settings from a configuration. */
 export function settingsOf(config: Config): ConductorSettings {
   return {
     uploads: config.uploads.concurrency,
@@ -139,11 +139,11 @@ export function settingsOf(config: Config): ConductorSettings {
 }
 
 /**
- * Files in a folder that another dropcast has are left alone, also those that our ledger knows: as with a folder that
- * is away, their rows wait. So do those in a folder that does not answer: each call there would hold a thread, and a
- * slot that others need. And those that only other hosts of a fleet can read: not to find one here proves nothing.
+ * Leaves files alone in folders that are off limits; their rows wait, as in a folder that is away. Folders are off
+ * limits if another dropcast owns them, even for files in our ledger; if they do not respond, because each call would
+ * block a thread and a slot; and if only other fleet hosts can read them, because a file missing here proves nothing.
  *
- * @param whyOffLimits says why nothing in a folder may be touched, or null
+ * @param whyOffLimits returns why nothing in a folder may be touched, or null
  */
 export function keptOff(local: LocalFiles, whyOffLimits: (folder: string) => string | null): LocalFiles {
   const offLimits = (folder: string): Failure | null => {

@@ -6,8 +6,8 @@ import type { Logger } from '../log/logger.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 
 /**
- * Thrown at a start when rules name a channel or feed that the service does not have, and never had as far as the
- * ledger knows.
+ * Thrown at startup when rules name a channel or feed that the service does not have, and that the ledger has never
+ * sent to.
  */
 export class UnknownNamesError extends Error {
   override readonly name = 'UnknownNamesError';
@@ -19,14 +19,14 @@ export class UnknownNamesError extends Error {
   }
 }
 
-/** A service that does not answer must not delay the start: its lists are read later. */
+/** Longest wait for the lists, in milliseconds. A silent service must not delay the start; its lists are read later. */
 const longestMs = 3_000;
 
 /**
- * Asks the service for its channels and feeds before anything is sent. A name that files went to before was deleted
- * there: that must not keep a daemon from all its other work after a reboot, so the files wait for it.
+ * Asks the service for its channels and feeds before anything is sent. A missing name that files were sent to before
+ * must have been deleted there. Only its files wait, so that a reboot does not stop all other work.
  *
- * @throws {UnknownNamesError} one of the others is a mistake
+ * @throws {UnknownNamesError} a missing name was never sent to, so it is a mistake
  */
 export async function checkNames(
   config: Config,

@@ -32,63 +32,63 @@ import { openState } from './state/open-state.ts';
 import type { Shared } from './state/sharing.ts';
 import type { UploadTimes } from './upload-times.ts';
 
-/** The running daemon: everything that works on files. Socket, page and signals are around it. */
+/** The running daemon: everything that works on files. Excludes the sockets, the status page and signal handling. */
 export interface Daemon extends AsyncDisposable {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
-  /** What people paused. */
+  /** Pauses set by operators. */
   readonly pauses: OperatorPauses;
-  /** What steps work on, on all hosts of a fleet. */
+  /** Files that steps are working on, on all hosts of a fleet. */
   readonly rows: Pick<Rows, 'isHeld' | 'held' | 'claim'>;
-  /** The other hosts of the same ledger; null: this one has it for itself. */
+  /** The other hosts that share the ledger; null: not shared. */
   readonly fleet: Fleet | null;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot' | 'waitedMs'>;
   readonly events: Pick<EventStream, 'listen'>;
-  /** The last news in words. */
+  /** Recent news in words. */
   readonly news: NewsLines;
   readonly times: UploadTimes;
-  /** Where videos are embedded and feeds are read. */
+  /** Links to embedded videos and to feeds. */
   readonly links: Pick<ServiceLinks, 'find'>;
-  /** Files that must be there by a time of day. */
+  /** Files that are expected by a time of day. */
   readonly expectations: Pick<Expectations, 'list'>;
-  /** How sending to the notification targets goes. */
+  /** Delivery results of the notification targets. */
   readonly messageTargets: MessageTargets;
   config(): Config;
-  /** Channels and feeds of the service of a configuration, as far as it lists them. */
+  /** Asks the service that a configuration names for its channels and feeds. */
   namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
   /**
-   * Applies a configuration that was checked. Files on their way keep their rule.
+   * Applies a checked configuration. Files already in progress keep their rule.
    *
-   * @param names what its service has; null when it did not say
+   * @param names the service's channels and feeds; null when it did not answer
    */
   reload(config: Config, names?: NamesOfService | null): Promise<void>;
-  /** A webhook arrived. A signed one makes the daemon ask the service soon; what it says is not believed. */
+  /** Accepts a webhook. A signed one makes the daemon query the service soon; its contents are not trusted. */
   receive(webhook: Webhook): Admission;
-  /** Everything that holds work up, the most far-reaching first: cheap. */
+  /** Returns everything that holds up work, most far-reaching first. Cheap. */
   waits(): readonly Wait[];
-  /** Everything at one moment, for every surface. */
+  /** Takes one snapshot of everything, which every surface shows. */
   readonly picture: TakePicture;
-  /** True when nothing is left to do. */
+  /** Whether no work is left. */
   isIdle(): Promise<boolean>;
-  /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
+  /** Lets running work finish until the signal fires, then aborts it. Resolves with all facts on disk. */
   stop(hurry: AbortSignal): Promise<void>;
-  /** Whether this host does what only one of a fleet may do. */
+  /** Whether this host does the work that only one host of a fleet may do. */
   readonly turn: Turn;
 }
 
-/** The clocks of this machine. */
+/** This machine's wall and monotonic clocks. */
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
 /**
- * The composition root: builds every part from a checked configuration and starts it. Resolves when all work, while the
- * folders are still scanned for the first time.
+ * The composition root: builds every part from a checked configuration and starts it. Resolves once everything is
+ * running, while the first scan of the folders is still in progress.
  *
- * @param built called when all parts are there and before any of them works on files: it may already be asked what it
- *   is doing
+ * @param built called when all parts exist and before any of them works on files, so that status requests can already
+ *   be answered
  * @throws {AlreadyRunningError} another dropcast uses the state directory
- * @throws {UnknownNamesError} the service does not have a channel or feed of a rule
+ * @throws {UnknownNamesError} the service lacks a channel or feed that a rule names
  * @throws {LedgerError} the state directory or the ledger cannot be used
  */
 export async function startDaemon(
@@ -106,7 +106,7 @@ export async function startDaemon(
     clock,
     logger,
     repaired,
-    // No reason to stop work: the rows and their history have each failure.
+    // A broken failure log does not stop work: the rows and their history record every failure.
     failureLogBroke: (err) => logger.error('Cannot write to the failure log', { path: config.failureLog, err }),
   });
   const { ledger } = state;
@@ -135,7 +135,7 @@ export async function startDaemon(
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
     if (event.type === 'folder') {
-      // A step in progress in a frozen folder no longer holds a slot.
+      // Steps in a frozen folder free their slots, so others can start.
       if (event.state === 'frozen') parts.conductor.wake();
       else parts.conductor.folderBack(event.folder);
     }
@@ -157,7 +157,7 @@ export async function startDaemon(
   unlessBegun.use(daemon);
   await built(daemon);
   const named = checkNames(config, { conductor: parts.conductor, ledger, logger });
-  // It is awaited below, after what may take longer.
+  // Handled when awaited below; the ledger check may take longer.
   named.catch(() => undefined);
   (await ledger.verify()).forEach(repaired);
   await named;
@@ -241,7 +241,7 @@ class RunningDaemon implements Daemon {
     return this.#config;
   }
 
-  /** Everything works from here on. */
+  /** Starts all work. */
   async begin(): Promise<void> {
     const started = { level: 'info', type: 'started', file: null, folder: null, path: null, state: null } as const;
     this.news.add({ ...started, text: 'Daemon started' });
@@ -289,8 +289,7 @@ class RunningDaemon implements Daemon {
   }
 
   /**
-   * From the front of a file's way to its end: nothing new comes in, what runs ends, what was written is copied, all is
-   * closed.
+   * Stops in the order a file flows: refuses new files, finishes running steps, copies the ledger, closes everything.
    */
   async #stop(hurry: AbortSignal): Promise<void> {
     this.expectations[Symbol.dispose]();
@@ -302,8 +301,8 @@ class RunningDaemon implements Daemon {
 }
 
 /**
- * The log of a host of a fleet: an outage of the database is reported once, and everything that fails because of it is
- * logged as debug.
+ * Wraps the logger of a fleet host: a database outage is reported once, and every failure it causes is logged at debug
+ * level.
  */
 export function withoutOutage(logger: Logger): Logger {
   const at =
@@ -313,12 +312,12 @@ export function withoutOutage(logger: Logger): Logger {
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }
 
-/** Between two copies of the ledger, in milliseconds. */
+/** Interval between two ledger copies, in milliseconds. */
 const backupEveryMs = 15 * 60_000;
 
-/** Copies the ledger from time to time. */
+/** Copies the ledger at regular intervals. */
 interface Backups extends AsyncDisposable {
-  /** Copies it now. A copy that fails is logged: it is no reason to stop work. */
+  /** Copies the ledger now. A failed copy is only logged, because work can continue without it. */
   run(): Promise<void>;
 }
 

@@ -1,14 +1,14 @@
 import type { DropcastEvent, EventRow, KeptEvents } from '../pipeline/events.ts';
 import type { Logger } from '../log/logger.ts';
 
-/** The one stream of events. Everything that reports what happens listens to it. */
+/** The single event stream that all reporting listens to. */
 export interface EventStream extends KeptEvents {
-  /** @returns ends the listening */
+  /** @returns a function that removes the listener */
   listen(listener: (event: DropcastEvent) => void): () => void;
 }
 
 /**
- * @param logger told of a listener that throws: that is a bug, and no reason to stop work or the other listeners
+ * @param logger logs listeners that throw: a bug, but no reason to stop work or the other listeners
  * @param rowOf see `KeptEvents`
  */
 export function createEventStream(

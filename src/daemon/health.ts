@@ -2,12 +2,15 @@ import { isObstacle } from '../view/waits.ts';
 import type { Wait } from '../view/waits.ts';
 
 /**
- * `away`: the database of a fleet does not answer. `waiting`: everything waits. `frozen`: the files of some folders do.
- * `paused`: a person wants nothing, or nothing of some folders, to begin.
+ * `away`: a fleet's database does not respond. `waiting`: everything waits. `frozen`: some folders' files wait.
+ * `paused`: an operator paused everything or some folders.
  */
 export type Health = 'ok' | 'away' | 'waiting' | 'frozen' | 'paused';
 
-/** Pure: one word, for monitoring. A folder without events is scanned instead: its files are found, so all is well. */
+/**
+ * Returns one word for monitoring. A folder without file events still counts as healthy, because scans find its files.
+ * Pure.
+ */
 export function healthOf(waits: readonly Wait[]): Health {
   const causes = new Set(waits.map(({ cause }) => cause));
   if (causes.has('database')) return 'away';

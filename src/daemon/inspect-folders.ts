@@ -7,13 +7,13 @@ import type { FolderOwner } from '../watch/root-mark.ts';
 import { folderOwner, whyForeign, whyInside } from '../watch/root-owner.ts';
 
 export interface FolderFinding {
-  /** Key of the folder in the configuration. */
+  /** The folder's key in the configuration. */
   readonly key: string;
   readonly message: string;
   readonly severity: 'error' | 'warning';
 }
 
-/** Which folders another dropcast has, and which cannot be marked as ours. Marks nothing. */
+/** Finds folders that another dropcast owns or that cannot be marked as ours. Marks nothing. */
 export async function inspectFolders({
   stateDir,
   folders,
@@ -26,7 +26,8 @@ export async function inspectFolders({
 }
 
 /**
- * The id of our ledger; empty where there is none yet: then every mark belongs to another one. Null: it cannot be read.
+ * Returns our ledger's id; empty without a ledger, so that every mark counts as another dropcast's; null if it cannot
+ * be read.
  */
 async function ledgerIn(stateDir: string): Promise<string | null> {
   try {

@@ -6,7 +6,7 @@ import type { Logger } from '../log/logger.ts';
 import { eventWords } from '../view/words/events.ts';
 import type { NewsLevel } from '../view/words/events.ts';
 
-/** Writes events to the log: the way of each file to its end, and why anything waits. */
+/** Logs each file's progress and why anything is waiting. */
 export function logEvents(logger: Logger): (event: DropcastEvent) => void {
   return (event) => {
     const words = eventWords(event, Date.now());
@@ -15,16 +15,16 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
   };
 }
 
-/** `dropcast once` prints errors above its progress: of these it needs only what no table of files shows. */
+/** Logs errors as warnings if the table of files shows them: `dropcast once` prints errors above its progress. */
 function levelOf(event: DropcastEvent, level: NewsLevel): NewsLevel | 'debug' {
-  // The connection pool logs when an outage of the database begins and ends.
+  // The connection pool logs the start and end of a database outage.
   if ((event.type === 'paused' || event.type === 'resumed') && event.pause.code === awayCode) return 'debug';
-  // The ledger and the failure log have each try of a file.
+  // The ledger and the failure log record every attempt.
   if (event.type === 'failure' && event.isRepeated && event.facts.end === null) return 'debug';
   return level === 'error' && event.type !== 'name' ? 'warn' : level;
 }
 
-/** Null: the log has a line of its own where it happened, or the event is no step on the way of a file. */
+/** Returns the fields to log. Null: the event is logged where it happens, or is not a step of a file. */
 function fieldsOf(event: DropcastEvent, level: NewsLevel) {
   switch (event.type) {
     case 'arrival': {
@@ -69,7 +69,7 @@ function nameOf({ facts: { id, folder, path } }: { readonly facts: Of<'refusal'>
   return { file: id, path: `${folder}/${path}` };
 }
 
-/** The arrival of a file and its return to the queue are lines of others. */
+/** Omits a file's arrival and its return to the queue, which are logged elsewhere. */
 function ofFile(event: Of<'file'>, level: NewsLevel) {
   const { before, facts } = event;
   const state = stateOf(facts);

@@ -1,15 +1,15 @@
 import type { TargetResults } from '@dropcast/notify';
 import type { DeafTarget } from '../view/hosts/fleet-view.ts';
 
-/** Results of sending to the targets of one type, since the start. */
+/** Delivery counts for the targets of one type, since the start. */
 export interface SendCounts {
   readonly taken: number;
   readonly failed: number;
-  /** Messages that no target will ever get. */
+  /** Messages that were given up for good. */
   readonly dropped: number;
 }
 
-/** How sending to the notification targets goes: told by who sends, asked by who shows or counts it. In memory. */
+/** Delivery results of the notification targets: recorded by the senders, read by views and metrics. Kept in memory. */
 export interface MessageTargets extends TargetResults {
   deaf(): readonly DeafTarget[];
   counts(type: string): SendCounts;

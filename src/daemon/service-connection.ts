@@ -22,7 +22,7 @@ import type { UploadTimes } from './upload-times.ts';
 import { serviceOf } from '../config/installed-service.ts';
 import type { InstalledService } from '../config/installed-service.ts';
 
-/** The way to the hosted service: client, request budget and bandwidth, as the configuration says. */
+/** The connection to the hosted service: client, request budget and bandwidth, as configured. */
 export interface ServiceConnection extends AsyncDisposable {
   readonly host: VideoHost & VideoLibrary;
   readonly gate: Gate;
@@ -30,19 +30,19 @@ export interface ServiceConnection extends AsyncDisposable {
   readonly times: UploadTimes;
   /** Of videos and feeds, as the service said. */
   readonly links: Pick<ServiceLinks, 'find'>;
-  /** Channels and feeds of the service of a configuration, which may be another service or another key. */
+  /** Lists the channels and feeds of the service that a configuration names, which may be another service or key. */
   namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
-  /** Uses another configuration from the next request on. What is under way ends with the old key and address. */
+  /** Uses another configuration from the next request on. Requests in progress finish with the old key and address. */
   change(config: Config): void;
 }
 
-/** The budget of a daemon whose ledger is its own. */
+/** The request budget of a daemon that does not share its ledger. */
 export function ownBudget(row: BudgetRow, clock: Clock): BudgetStore {
   const load = async (): Promise<OwnWindow | null> => (await row.load()) as OwnWindow | null;
   return budgetOfOneHost({ load, save: (spent) => row.save(spent) }, clock, () => uptime() * 1_000);
 }
 
-/** @param world.budget where the requests of the last hour survive a restart */
+/** @param world.budget stores the last hour's requests across restarts */
 export function connectToService(
   initial: Config,
   world: { readonly budget: BudgetStore; readonly events: Events; readonly clock: Clock; readonly logger: Logger },
@@ -103,7 +103,7 @@ export function connectToService(
       config = next;
       gate.setLimit(next.service.requestsPerHour);
       limit.update();
-      // The old one stays: its uploads may take hours. It ends with the daemon.
+      // The old client stays open until the daemon stops, because its uploads may take hours.
       if (!isOther) return;
       former.push(client);
       client = open(config);
@@ -116,7 +116,7 @@ export function connectToService(
   };
 }
 
-/** The headers of every PUT by the configuration. */
+/** Returns the configured headers for every PUT. */
 function putHeadersOf({ uploads: { headers, contentType } }: Config) {
   const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
   return {
@@ -134,13 +134,13 @@ function isOtherService(one: Config, other: Config): boolean {
   );
 }
 
-/** What to do so that a new key is used, as part of a sentence. */
+/** Explains how to put a new key into use, as part of a sentence. */
 export function howToRenewKey({ file, service }: Config): string {
   return sentences[service.apiKeyFrom](serviceOf(file));
 }
 
 const sentences: Readonly<Record<SecretOrigin, (installed: InstalledService | null) => string>> = {
-  // systemd.io/CREDENTIALS: they are acquired at activation and do not change while the service runs.
+  // systemd.io/CREDENTIALS: credentials are acquired at activation and do not change while the service runs.
   credential: (installed) =>
     installed === null
       ? 'after changing the key, run `sudo systemctl restart dropcast`: systemd reads credentials only at the start'

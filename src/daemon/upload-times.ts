@@ -5,20 +5,20 @@ import { isInWindow, nextMinute } from '../config/day-window.ts';
 import type { UploadHours } from '../pipeline/sending-time.ts';
 import type { Clock } from '../pipeline/file/ports.ts';
 
-/** Limits of uploads by the time of day. Moments are epoch milliseconds. */
+/** Upload limits that depend on the time of day. Times are epoch milliseconds. */
 export interface UploadTimes {
-  /** Bytes per second for all uploads together; null is unlimited. */
+  /** Bytes per second shared by all uploads; null: unlimited. */
   limit(): number | null;
-  /** When another limit begins; null when none does. */
+  /** When the next limit takes effect; null: never. */
   limitUntil(): number | null;
   mayStart(): boolean;
-  /** When uploads may start again; null when they may now. */
+  /** When uploads may start again; null: now. */
   startAt(): number | null;
-  /** Changes of these limits within two days. */
+  /** Limit changes within the next two days. */
   later(): readonly UploadHours[];
 }
 
-/** @param uploads as configured now */
+/** @param uploads returns the current upload settings */
 export function uploadTimes(uploads: () => Config['uploads'], clock: Clock): UploadTimes {
   const mayStart = (): boolean => {
     const { window } = uploads();
@@ -37,7 +37,10 @@ export function uploadTimes(uploads: () => Config['uploads'], clock: Clock): Upl
   };
 }
 
-/** Each of a hundred thousand files that wait may ask for it, and it takes up to some milliseconds to find. */
+/**
+ * Caches the result for a minute. Each of 100,000 waiting files may ask for it, and computing it takes up to several
+ * milliseconds.
+ */
 function oncePerMinute<T>(clock: Clock, find: (uploads: Config['uploads']) => T): (uploads: Config['uploads']) => T {
   let found: { readonly uploads: Config['uploads']; readonly minute: number; readonly value: T } | null = null;
   return (uploads) => {
@@ -47,14 +50,14 @@ function oncePerMinute<T>(clock: Clock, find: (uploads: Config['uploads']) => T)
   };
 }
 
-/** Changes of a timetable within two days after a moment (epoch milliseconds). */
+/** Returns the limit changes in the two days after `nowMs` (epoch milliseconds). */
 export function laterFrom(uploads: Config['uploads'], nowMs: number): readonly UploadHours[] {
   return changesFrom(uploads, nowMs).map(({ at, ...hours }) => ({ ...hours, inMs: at - nowMs }));
 }
 
 type Change = Omit<UploadHours, 'inMs'> & { readonly at: number };
 
-/** Minute by minute, because only the local clock knows what daylight saving does. */
+/** Tries every minute, because only the local clock accounts for daylight saving. */
 function changesFrom({ bandwidth, window }: Config['uploads'], nowMs: number): readonly Change[] {
   if (bandwidth.windows.length === 0 && window === null) return [];
   const hoursAt = (at: number): Change => ({
@@ -72,18 +75,18 @@ function changesFrom({ bandwidth, window }: Config['uploads'], nowMs: number): r
   return changes.slice(1);
 }
 
-/** In minutes. */
+/** Two days in minutes. */
 const twoDays = 2 * 24 * 60;
 
-/** Keeps the limit of all uploads as the time of day says. */
+/** Adjusts the bandwidth limit to the time of day. */
 export interface KeptLimit extends Disposable {
-  /** The configuration has changed. */
+  /** Applies a changed configuration immediately. */
   update(): void;
 }
 
 const minuteMs = 60_000;
 
-/** Looks at each full minute: limits change only then. However the clock is set, the limit is right a minute later. */
+/** Sets the limit at each full minute, when limits can change. After a clock change it is correct within a minute. */
 export function keepLimit(bandwidth: Bandwidth, times: Pick<UploadTimes, 'limit'>, clock: Clock): KeptLimit {
   let set = times.limit();
   bandwidth.set(set);

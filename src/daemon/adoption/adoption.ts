@@ -5,31 +5,31 @@ import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import type { Comparison } from '../../pipeline/rounds/adopt.ts';
 import type { Applied } from '../../pipeline/steps/runner.ts';
 
-/** What becomes of a file that was there before, once it is confirmed; `waiting`: it is still to be compared. */
+/** The outcome for a pre-existing file once it is confirmed; `waiting`: not compared yet. */
 export type Verdict = 'adopt' | 'upload' | 'unclear' | 'waiting';
 
 export interface AdoptableFile {
   readonly id: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly size: number;
   readonly title: string | null;
   readonly verdict: Verdict;
   readonly why: string | null;
-  /** The first of the videos of the service that it may be. */
+  /** The first few videos on the service that may match the file. */
   readonly videos: readonly HostedVideo[];
-  /** How many there are. */
+  /** Number of videos that may match. */
   readonly count: number;
 }
 
 export interface AdoptionView {
   readonly v: 1;
-  /** How far the comparison with the service's list is; null when nothing is compared. */
+  /** Progress of the comparison with the service's list; null: no comparison is running. */
   readonly comparing: Comparison | null;
   readonly files: readonly AdoptableFile[];
 }
 
-/** What `existing: adopt` would do with each file that was there before. */
+/** Reports what `existing: adopt` would do with each pre-existing file. */
 export async function adoptionOf(store: RowStore<'to adopt'>, comparing: Comparison | null): Promise<AdoptionView> {
   const files = await store.rows({ group: 'to adopt' });
   const verdictOf = verdictsOn(files);
@@ -52,7 +52,7 @@ function viewOf(facts: Facts, verdict: Verdict): AdoptableFile {
   };
 }
 
-/** Files that were compared at different times may be sure of the same video. */
+/** Files compared at different times may have claimed the same video. */
 function verdictsOn(files: readonly Facts[]): (facts: Facts) => Verdict {
   const sureOf = ({ lastFailure }: Facts): string | null =>
     lastFailure?.likeness?.isSure === true ? (lastFailure.likeness.videos[0]?.id ?? null) : null;
@@ -70,15 +70,15 @@ function verdictsOn(files: readonly Facts[]): (facts: Facts) => Verdict {
 export interface Confirmed {
   readonly v: 1;
   readonly adopted: number;
-  /** They are uploaded now. */
+  /** Files that are now being uploaded. */
   readonly uploading: number;
-  /** They stay held: a person has to tell. */
+  /** Files that stay held until a person decides. */
   readonly unclear: number;
-  /** Files that are still to be compared. Then nothing was done. */
+  /** Files not compared yet. If there are any, nothing was done. */
   readonly waiting: number;
 }
 
-/** Carries out the report. A repeated call, also after a crash, continues where the last one ended. */
+/** Carries out the report. Repeating the call, even after a crash, continues where the last one stopped. */
 export async function confirmAdoption(
   store: RowStore<'to adopt'>,
   apply: (id: string, event: FileEvent) => Promise<Applied>,

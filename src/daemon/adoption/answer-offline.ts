@@ -5,13 +5,14 @@ import { createRows } from '../../pipeline/file/rows.ts';
 import { isLedgerBehind, recordOf } from '../../watch/root.ts';
 
 /**
- * An operator's answer about a folder whose ledger is an older copy, while no daemon runs: the next start applies it.
+ * Records, while no daemon is running, an operator's answer about a folder whose ledger is an older copy. The next
+ * start applies it.
  *
  * @param answer.folder absolute, and watched
- * @param answer.others the other watched folders: the answer advances the ledger, and they wait for answers of their
- *   own
- * @param answer.isAdopted all files in it were uploaded; else those are uploaded that the ledger does not know
- * @returns false when the ledger is not older: nothing was changed
+ * @param answer.others the other watched folders, which need answers of their own: this answer advances the ledger
+ * @param answer.isAdopted true: all files in the folder were uploaded; false: upload those that the ledger does not
+ *   know
+ * @returns false when the ledger is not older; nothing was changed
  */
 export async function answerOffline(
   ledger: Ledger,

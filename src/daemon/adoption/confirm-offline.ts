@@ -9,11 +9,11 @@ import { lockInstance } from '../state/instance-lock.ts';
 import { requireOwnState } from '../state/state-owner.ts';
 
 /**
- * Confirms an adoption while no daemon runs: it needs no service. The next `run` or `once` uploads what the service
- * does not have.
+ * Confirms an adoption while no daemon is running, without the service. The next `run` or `once` uploads what the
+ * service lacks.
  *
- * @throws {AlreadyRunningError} another dropcast uses the state directory @throws {LedgerError} the ledger cannot be
- *   used
+ * @throws {AlreadyRunningError} another dropcast uses the state directory
+ * @throws {LedgerError} the ledger cannot be used
  */
 export async function confirmOffline({ stateDir, file }: Pick<Config, 'stateDir' | 'file'>): Promise<Confirmed> {
   await requireOwnState({ stateDir, file });

@@ -4,7 +4,7 @@ import type { Rows } from '../../pipeline/file/rows.ts';
 import { suspectsOf } from '../../view/files/suspects.ts';
 import type { SuspectLedger } from '../../view/files/suspects.ts';
 
-/** Result of a dismissal. */
+/** The result of a dismissal. */
 export interface Dismissed {
   readonly v: 1;
   readonly dismissed: readonly string[];
@@ -12,9 +12,9 @@ export interface Dismissed {
 }
 
 /**
- * Forgets suspects because a person has looked after them. Nothing is deleted on the service.
+ * Forgets suspects that a person has dealt with. Deletes nothing on the service.
  *
- * @param names as the list gives them, or `all`
+ * @param names as the list shows them, or `all`
  */
 export async function dismiss(
   { ledger, rows }: { readonly ledger: SuspectLedger; readonly rows: Pick<Rows, 'isHeld' | 'claim'> },
@@ -36,7 +36,7 @@ export async function dismiss(
   return { v: 1, dismissed, refused };
 }
 
-/** Pure: a row that knows nothing more of a token or of its video. */
+/** Removes a token or its video from a row. Pure. */
 function without(facts: Facts, name: string): Partial<Facts> {
   const asked = withoutToken(facts, name);
   return facts.videoId === name ? { ...unbound, ...asked } : asked;

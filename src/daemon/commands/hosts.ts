@@ -2,12 +2,12 @@ import type { Fleet } from '../../view/hosts/fleet-view.ts';
 import type { FleetLedger, HostView } from '../../view/hosts/host-view.ts';
 import { fleetStatusOf, hostView, mayTake } from '../../view/hosts/host-view.ts';
 
-/** The members, and what a command did to one of them. */
+/** The fleet's members, and the effect of a command on one of them. */
 export interface HostsView {
   readonly v: 1;
-  /** The host that answers; null: it has its ledger for itself, and there are no others. */
+  /** The host that responds; null: the ledger is not shared, so there are no others. */
   readonly self: string | null;
-  /** Since when the database has not answered: the hosts are as they were then. */
+  /** When the database stopped responding; the hosts are shown as of then. */
   readonly away_since: number | null;
   readonly away: string | null;
   readonly hosts: readonly HostView[];
@@ -18,27 +18,26 @@ export interface HostChanged {
   readonly ok: boolean;
   /** One sentence: the result, or why nothing was done. */
   readonly what: string;
-  /** As it is now; null: there is none of this name. */
+  /** The host's current state; null: no host has this name. */
   readonly host: HostView | null;
 }
 
 export interface DrainWanted {
   readonly name: string;
-  /** Who says it. */
+  /** Who gave the command. */
   readonly by: string;
   readonly isUndone?: boolean;
 }
 
 export async function hostsOf(fleet: Fleet | null, ledger: FleetLedger | null): Promise<HostsView> {
   if (fleet === null) return { v: 1, self: null, away_since: null, away: null, hosts: [] };
-  // The last word of each is a few seconds old: who asks for hosts wants them as they are.
+  // Known host states are a few seconds old. Refresh them for a command about hosts.
   if (fleet.awaySince() === null) await fleet.hosts();
   return { v: 1, self: fleet.self, ...(await fleetStatusOf(fleet, ledger)) };
 }
 
 /**
- * A host that is drained finishes what runs, starts nothing new, and leaves the rest to the others; also after a
- * restart.
+ * Drains a host: it finishes running work, starts nothing new and leaves the rest to the others, even after a restart.
  */
 export async function drain(fleet: Fleet | null, { name, by, isUndone = false }: DrainWanted): Promise<HostChanged> {
   if (fleet === null) return refused(aloneWords);
@@ -66,7 +65,7 @@ export async function forget(fleet: Fleet | null, { name }: { readonly name: str
   }
 }
 
-/** Pure: how far the draining of a host is. */
+/** Describes how far a host's draining has progressed. Pure. */
 export function drainWords({ name, state, working }: HostView): string {
   switch (state) {
     case 'drained':

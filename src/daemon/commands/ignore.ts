@@ -11,30 +11,27 @@ import { Answers, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';
 
 export interface IgnoreWanted extends WantedFiles {
-  /** Who says it, for the row. */
+  /** Who gave the command, for the row. */
   readonly by: string;
-  /** Takes it back. */
+  /** Undoes an earlier ignore. */
   readonly isUndone?: boolean;
 }
 
 export interface IgnoreResult extends CommandResult {
-  /** Ids of the files that are ignored now, or no longer. */
+  /** Ids of the files now ignored, or no longer ignored. */
   readonly done: readonly string[];
-  /** Paths of the first of them, relative to their folders. */
+  /** Paths of the first few files, relative to their folders. */
   readonly examples: readonly string[];
-  /** Records without bytes that are deleted on the service. */
+  /** Empty records that are deleted on the service. */
   readonly records: number;
-  /** Patterns that leave out the next files of the same kind, for `exclude:` of their folders. */
+  /** Patterns for a folder's `exclude:` that would exclude future files of the same kind. */
   readonly excludes: readonly { readonly folder: string; readonly key: string; readonly pattern: string }[];
 }
 
-/** Looking, deleting, and looking whether it is gone. */
+/** One request to look, one to delete, one to verify. */
 const requestsPerRecord = 3;
 
-/**
- * Files that a person does not want to be uploaded: each ends as `skipped`, and says who said so. What is being
- * uploaded is cut.
- */
+/** Marks files that should not be uploaded as `skipped` and records who asked. Uploads in progress are aborted. */
 export async function ignore(
   daemon: Daemon,
   wanted: IgnoreWanted,
@@ -56,7 +53,7 @@ export async function ignore(
     v: 1,
     planned: isPlanned,
     files: done.length,
-    // Taken back, a file gets another record.
+    // Undoing costs requests too, because a file then needs a new record.
     requests: empty * requestsPerRecord,
     records: isUndone ? 0 : empty,
     done: done.map(({ id }) => id),
@@ -81,7 +78,7 @@ function whyNot({ facts, name }: WantedFile): string | null {
     case 'awaiting publish':
       return whyTooLate;
     case 'done':
-      // The answer about a selection groups files by reason, so the reason is the same text for all.
+      // No id in the text: results for a selection are grouped by reason, so all must match.
       return `done: its video is on the service; \`dropcast videos delete ${name === null ? 'ID' : facts.videoId}\` deletes it there`;
     default:
       return `${stateOf(facts)}: nothing to ignore`;
@@ -90,7 +87,7 @@ function whyNot({ facts, name }: WantedFile): string | null {
 
 const whyTooLate = 'it was sent completely: delete its video on the service if you do not want it';
 
-/** Does it with one file. @returns why not, or null */
+/** Applies the command to one file. @returns why not, or null */
 type Act = (file: WantedFile) => Promise<string | null>;
 
 function doIgnore({ conductor, fleet }: Daemon, patience: Patience, by: string): Act {
@@ -109,7 +106,7 @@ function whyNotBack(facts: Facts): string | null {
 function takeBack({ conductor, folders, fleet }: Daemon, patience: Patience): Act {
   return async ({ facts }) => {
     const { id, folder, plan } = facts;
-    // Rules and sidecar may be others by now.
+    // The rules and the sidecar may have changed since.
     if ((await patience.forDisk(folder, () => folders.reroute(facts))) === null) return diskHangs;
     const applied = await patience.during(folder, (isOver) => conductor.interrupt(id, { type: 'UNIGNORE' }, isOver));
     if (applied === 'applied') return null;
@@ -118,11 +115,12 @@ function takeBack({ conductor, folders, fleet }: Daemon, patience: Patience): Ac
   };
 }
 
-/** Fewer may be a coincidence. */
+/** Fewest files with one extension: fewer may be a coincidence. */
 const leastAlike = 2;
 
 /**
- * The endings that several of these files have in common, and no other file of their folder that is on its way or done.
+ * Returns patterns for extensions that several of these files share and that no file in progress or done in their
+ * folder has.
  */
 async function excludesOf(
   daemon: Pick<Daemon, 'config' | 'ledger'>,

@@ -1,22 +1,19 @@
 import { aborted } from '../../pipeline/wake-up.ts';
 
-/** For the row of one file, or for the disk of its folder. */
+/** Longest wait in milliseconds for a file's row or a folder's disk. */
 const longestMs = 5_000;
 
-/** For further files of a folder that was waited for in vain. */
+/** Wait in milliseconds for further files of a folder that has already timed out. */
 const briefMs = 10;
 
 /**
- * How long one command waits for rows that steps hold. The sender gives up after 30 s, however many files and folders
- * there are.
+ * Limits how long one command waits for rows held by steps. The client gives up after 30 s, regardless of how many
+ * files and folders are involved.
  */
 export class Patience {
   readonly #inVain = new Set<string>();
 
-  /**
-   * @param work gets a signal that fires when the work took too long for a file of this folder, and ends soon
-   *   afterwards
-   */
+  /** @param work receives a signal that fires on timeout, and must then finish promptly */
   async during<T>(folder: string, work: (isOver: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController();
     const limitMs = this.#inVain.has(folder) ? briefMs : longestMs / (1 + this.#inVain.size);
@@ -31,11 +28,11 @@ export class Patience {
     }
   }
 
-  /** @returns null when the disk did not answer in time */
+  /** @returns null when the disk did not respond in time */
   async forDisk<T>(folder: string, calls: () => Promise<T>): Promise<T | null> {
     return this.during(folder, (isOver) => Promise.race([calls(), aborted(isOver).then(() => null)]));
   }
 }
 
-/** Why nothing was done. */
+/** Why nothing was changed. */
 export const diskHangs = 'its folder does not answer: nothing was changed, repeat this once it does';

@@ -4,25 +4,25 @@ import { whyElsewhere } from '../../view/hosts/elsewhere-words.ts';
 import { resumeCommand } from '../../view/words/pause-words.ts';
 
 export interface PauseWanted {
-  /** Absolute paths of watched folders; none: everything. */
+  /** Absolute paths of watched folders; empty: everything. */
   readonly folders: readonly string[];
-  /** Epoch milliseconds; null: until an operator ends it. */
+  /** Epoch milliseconds; null: until an operator resumes it. */
   readonly until: number | null;
   readonly by: string;
 }
 
 export interface PauseResult {
   readonly v: 1;
-  /** All that is paused now. */
+  /** All pauses now in effect. */
   readonly paused: readonly OperatorPause[];
-  /** Uploads and create requests in progress, which are finished despite the pause. */
+  /** Uploads and create requests in progress, which finish despite the pause. */
   readonly running: number;
   readonly refused: readonly { readonly name: string; readonly why: string }[];
 }
 
 /**
- * Starts no new work in these folders, or none at all. Steps in progress finish, and videos on the service are followed
- * to their end.
+ * Starts no new work in these folders, or anywhere if none are given. Steps in progress finish, and videos on the
+ * service are still followed until they are done.
  */
 export async function pause(daemon: Daemon, { folders, until, by }: PauseWanted): Promise<PauseResult> {
   const known = foldersOf(daemon);
@@ -33,7 +33,7 @@ export async function pause(daemon: Daemon, { folders, until, by }: PauseWanted)
   return { v: 1, paused: daemon.pauses.list(), running: daemon.rows.held().length, refused };
 }
 
-/** Those of this host, and those of the others as rows name them. */
+/** Returns this host's folders, and other hosts' folders as rows name them. */
 function foldersOf(daemon: Pick<Daemon, 'config' | 'fleet'>): readonly string[] {
   const { fleet } = daemon;
   const others = fleet?.known().filter(({ name }) => name !== fleet.self) ?? [];
@@ -45,19 +45,16 @@ export const notWatched = (known: readonly string[]): string =>
   `is not a watched folder; the watched folders are: ${known.join(', ')}`;
 
 export interface ResumeWanted {
-  /** Absolute; null: everything that people paused. */
+  /** Absolute path; null: every operator pause. */
   readonly folder: string | null;
   readonly by: string;
 }
 
-export type ResumeResult =
-  | { readonly ok: true; readonly what: string }
-  /** `isFrozen` … */
-  | { readonly ok: false; readonly why: string };
+export type ResumeResult = { readonly ok: true; readonly what: string } | { readonly ok: false; readonly why: string };
 
 /**
- * Ends a pause of an operator, or accepts a frozen folder as it is. If a folder is both, the pause ends first: whether
- * the directory is the right one is another question.
+ * Ends an operator's pause, or accepts a frozen folder as it is. If a folder is both, only the pause ends: whether the
+ * directory is the right one is a separate question.
  */
 export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Promise<ResumeResult> {
   if (folder === null) return resumeAll(daemon, by);
@@ -85,8 +82,9 @@ export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Prom
 }
 
 /**
- * Records the files of a folder whose ledger is an older copy as uploaded, and resumes the folder. @param folder
- * absolute
+ * Marks a folder's files as uploaded when its ledger is an older copy, and resumes the folder.
+ *
+ * @param folder absolute
  */
 export async function adoptFolder(daemon: Daemon, folder: string): Promise<ResumeResult> {
   const watched = daemon.config().folders.map(({ path }) => path);

@@ -7,9 +7,9 @@ import type { CommandOptions } from './wanted.ts';
 
 export interface PublishResult {
   readonly v: 1;
-  /** Whether nothing was done: this is what would be. */
+  /** True: nothing was done, and this is what would be. */
   readonly planned: boolean;
-  /** Files that wait for these feeds. */
+  /** Files waiting for these feeds. */
   readonly files: number;
   readonly requests: number;
   readonly feeds: readonly PublishedFeed[];
@@ -19,21 +19,21 @@ export interface PublishResult {
 export interface PublishedFeed {
   readonly feed: string;
   /**
-   * `later`: it is noted, and published as soon as that is possible, also after a restart. `elsewhere`: the same, and
-   * another host of the fleet does it at once.
+   * `later`: recorded, and published as soon as possible, even after a restart. `elsewhere`: recorded, and another
+   * fleet host publishes it immediately.
    */
   readonly is: 'published' | 'failed' | 'later' | 'elsewhere' | 'planned';
-  /** Files that waited for it, and videos that are in it now; null: the service does not say. */
+  /** `files`: files that waited for the feed. `videos`: videos now in it; null: the service did not report them. */
   readonly files: number;
   readonly videos: number | null;
-  /** Why it is not published. */
+  /** Why the feed was not published. */
   readonly why: string | null;
 }
 
-/** How long the service is waited for: the command gives up after 30 s. */
+/** How long to wait for the service, in milliseconds: the command gives up after 30 s. */
 const patienceMs = 20_000;
 
-/** Publishes feeds now, each with one request for all that waits for it. */
+/** Publishes feeds now, with one request per feed for everything waiting for it. */
 export async function publish(
   daemon: Daemon,
   { feeds }: { readonly feeds: readonly string[] },
@@ -75,7 +75,7 @@ async function publishOne(daemon: Daemon, feed: string, before: NotYet): Promise
   };
 }
 
-/** Name of the host that publishes for the fleet; null: this host does. */
+/** Returns the host that publishes for the fleet; null: this host does. */
 function publishedElsewhere({ fleet, turn }: Daemon): Pick<PublishedFeed, 'is' | 'why'> | null {
   if (fleet === null || turn.signal() !== null) return null;
   const host = withTurn(fleet);
@@ -90,13 +90,13 @@ function answered(before: NotYet, answer: FeedAnswer): PublishedFeed {
   return { ...before, is: 'later', why: `${message}; next try at ${clockTime(answer.nextTryAt, Date.now())}` };
 }
 
-/** Those of the rules, and those of the sidecars of files that wait. */
+/** Returns the feeds named by rules and by the sidecars of waiting files. */
 async function knownFeeds(daemon: Pick<Daemon, 'config' | 'ledger'>): Promise<readonly string[]> {
   const ruled = daemon.config().folders.flatMap(({ rules }) => rules.flatMap(({ publish: feeds }) => feeds));
   return [...new Set([...ruled, ...(await daemon.ledger.totals('feeds ahead'))])].toSorted();
 }
 
-/** Pure: a feed that no rule names, and which ones there are. */
+/** Explains that no rule names a feed, and lists those that exist. Pure. */
 export function unknownFeed(feed: string, known: readonly string[]): string {
   const list =
     known.length === 0 ? 'the configuration has no feeds' : `the feeds of the configuration are: ${known.join(', ')}`;

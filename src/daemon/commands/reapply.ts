@@ -15,48 +15,45 @@ import { Answers, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFiles } from './wanted.ts';
 
 export interface ReapplyResult extends CommandResult {
-  /** The first of them. */
+  /** The first few changes. */
   readonly changes: readonly ReapplyChange[];
-  /** Videos whose metadata is sent, and feeds that are published after that. */
+  /** `patches`: videos whose metadata is sent. `publishes`: feeds published afterwards. */
   readonly patches: number;
   readonly publishes: readonly string[];
-  /** Files that are as the rules say already. */
+  /** Files that already match the rules. */
   readonly same: number;
 }
 
 /** The change that the current rules make to one file. */
 export interface ReapplyChange {
   readonly id: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
-  /** The part that is sent; null for a file without a video, which only gets another plan. */
+  /** The video whose metadata is sent; null: the file has no video, and only its plan changes. */
   readonly video_id: string | null;
   readonly changes: readonly { readonly what: string; readonly from: string; readonly to: string }[];
 }
 
-/** Changes that are shown one by one. */
+/** Most changes listed individually. */
 const mostShown = 1_000;
 
-/** Files that rules can still say something about: what failed or is held asks them when it is tried again. */
+/** States in which rules can still change a file. Failed and held files consult the rules when they are retried. */
 const states = ['queued', 'awaiting upload', 'retrying', 'processing', 'awaiting publish', 'done'];
 
 export interface ReapplyWorld {
   readonly ledger: Pick<Ledger, 'find' | 'load' | 'selection'>;
   readonly rows?: Pick<Daemon['rows'], 'held'>;
   readonly fleet?: Daemon['fleet'];
-  /** Whose rules count: those in use, or those of a configuration that is not in use yet. */
+  /** The configuration whose rules apply: the current one, or one not in use yet. */
   readonly config: Pick<Config, 'folders'>;
 }
 
-/** The changes that the rules of a configuration would make, and their cost. Reads sidecars, and changes nothing. */
+/** Returns the changes that a configuration's rules would make, and their cost. Reads sidecars; changes nothing. */
 export async function planReapply(world: ReapplyWorld, wanted: WantedFiles): Promise<ReapplyResult> {
   return reapplyWith(world, wanted, null);
 }
 
-/**
- * Asks the rules again about files that they have decided about already. What changes is sent as metadata, and the
- * feeds are published again.
- */
+/** Reapplies the rules to files already routed. Changed metadata is sent, and the feeds are published again. */
 export async function reapply(
   daemon: Daemon,
   wanted: WantedFiles,
@@ -69,7 +66,7 @@ export async function reapply(
   return result;
 }
 
-/** Makes the change in the row as it now is. @returns why not, or null */
+/** Applies the change to the current row. @returns why not, or null */
 type Write = (facts: Facts, change: (now: Facts) => Reapplied) => Promise<string | null>;
 
 async function reapplyWith(world: ReapplyWorld, wanted: WantedFiles, write: Write | null): Promise<ReapplyResult> {
@@ -97,7 +94,7 @@ async function reapplyWith(world: ReapplyWorld, wanted: WantedFiles, write: Writ
       answers.leave(file, planned.why);
       continue;
     }
-    // The others are changed anyway.
+    // The channel cannot change, but the file's other changes are still made.
     if (planned.channel !== null) answers.leave(file, channelWords(planned.channel));
     if (planned.is === 'same') {
       same += 1;
@@ -137,7 +134,7 @@ function channelWords(to: string): string {
   return `the rules say channel ${to} now: the service cannot move a video to another channel`;
 }
 
-/** The change that the rules make to a file, from its row at the moment of the call. */
+/** Returns the change that the rules make to a file, from its row at the time of the call. */
 export async function asksAgain(
   routers: ReadonlyMap<string, FolderRouter>,
   facts: Facts,
@@ -147,7 +144,7 @@ export async function asksAgain(
   return (now) => (typeof route === 'string' ? { is: 'refused', why: route } : reapplied(now, route, Date.now()));
 }
 
-/** @returns why it is unknown where the rules would send the file; null when it is known */
+/** @returns why the file's route cannot be determined; null: it can */
 async function whereTo(routers: ReadonlyMap<string, FolderRouter>, facts: Facts) {
   const { folder, path, version, disposal, plan } = facts;
   if (!states.includes(stateOf(facts))) return `${stageOf(facts, false)}: the rules apply when it is tried again`;

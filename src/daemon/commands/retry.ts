@@ -17,21 +17,21 @@ export interface RetryResult extends CommandResult {
   readonly retried: readonly string[];
   /** Paths of the first few files, relative to their folders. */
   readonly examples: readonly string[];
-  /** Why everything was paused, or null. The service is probed at once. */
+  /** Why everything was paused, or null. The service is probed immediately. */
   readonly waited: string | null;
-  /** The rules whose channel was not taken, and where they are (`file:line`). */
+  /** Rules whose channel was rejected, and where they are written (`file:line`). */
   readonly mend: readonly { readonly rule: string; readonly channel: string; readonly at: string | null }[];
 }
 
 /** Which files to retry. */
 export interface RetryWanted extends WantedFiles {
-  /** Also what nothing can have cured. */
+  /** Also retry files that nothing can have cured. */
   readonly force?: boolean;
-  /** Sends them to another channel than their rule says. */
+  /** Sends the files to this channel instead of their rule's. */
   readonly channel?: string;
 }
 
-/** Re-arms files that failed, are held, skipped or waiting, and probes the service at once. */
+/** Re-arms files that failed or are held, skipped or waiting, and probes the service immediately. */
 export async function retry(
   daemon: Daemon,
   wanted: RetryWanted,
@@ -66,15 +66,15 @@ export async function retry(
 
 async function* filesToRetry(daemon: Daemon, wanted: RetryWanted, answers: Answers): AsyncGenerator<WantedFile> {
   yield* wantedFiles(daemon, wanted, answers.refuse);
-  // These also continue automatically, like files that are `retrying`.
+  // Files waiting for their disk count as `retrying`: they too continue automatically.
   if (wanted.selection?.states?.includes('retrying') === true || wanted.selection?.stages !== undefined)
     for (const facts of await daemon.ledger.rows({ group: 'waiting for disk', limit: 100_000 }))
       yield { facts, name: null };
 }
 
 /**
- * The cost of the retry until the files are done: the requests of each file, one for each feed, and the polls for all
- * the videos together. An upper bound; where videos fail once more, the reason of each takes another request.
+ * Estimates the requests until the files are done: each file's own, one per feed, and polls shared by all videos. An
+ * upper bound, except that each video that fails again needs one more request for the reason.
  */
 function requestsFor(daemon: Daemon, files: readonly Facts[]): number {
   const sent = files.filter((facts) => !isLeftOnDisk(facts));
@@ -86,12 +86,12 @@ function requestsFor(daemon: Daemon, files: readonly Facts[]): number {
   return sent.reduce((sum, facts) => sum + requestsOf(facts), polls + feeds.size);
 }
 
-/** One asks how its video is, or why it failed. */
+/** One request for the video's status or why it failed. */
 const toFinish = 1;
 const toCreate = 1;
 /**
- * DELETE, then GET until the answer is 404, and a GET of the list: a service that answers 404 to everything has deleted
- * nothing.
+ * DELETE, then GET until the response is 404, then a GET of the list: a service that returns 404 for everything has
+ * deleted nothing.
  */
 const toDelete = 3;
 
@@ -99,7 +99,7 @@ function requestsOf(facts: Facts): number {
   const { videoId, lastFailure, remoteStatus, uploadedAt, end } = facts;
   const isGone = lastFailure?.kind === 'gone' || (lastFailure?.kind === 'unclear' && videoId === null);
   if (videoId === null || isGone) return toCreate + toFinish;
-  // The first request asks for its video; a 404 is checked against the list.
+  // The first request looks up the file's video; a 404 is verified against the list.
   if (end === 'done') return 2 + toCreate + toFinish;
   const isEmpty = end !== null && uploadedAt === null && !mayHaveArrived(facts);
   if (remoteStatus === 'failed' || isEmpty) return (isUnsure(facts) ? 1 : 0) + toDelete + toCreate + toFinish;
@@ -115,18 +115,18 @@ function mendOf(daemon: Daemon, files: readonly Facts[]): RetryResult['mend'] {
   });
 }
 
-/** Why a file is not retried, or null. A retry of many leaves what only a person can decide about. */
+/** Returns why a file is not retried, or null. A retry of many files skips those that only a person can decide on. */
 function whyNot({ facts, name }: WantedFile, { force = false, channel }: RetryWanted): string | null {
   const refusal = channel === undefined ? null : whyNotElsewhere(facts);
   if (refusal !== null) return refusal;
   if (name === null) return whyLeft(facts, force) ?? whyNoRetry(facts);
-  // The operator knows more of a file that is named than its row does: that its video was deleted, or that a login page
-  // took it.
+  // An operator who names a file may know more than its row does, for example that its video was deleted or that a
+  // captive portal swallowed the upload.
   if (isDone(facts) || (stateOf(facts) === 'processing' && saysNothingArrived(facts))) return null;
   return whyNoRetry(facts) ?? whyUseless(facts, force);
 }
 
-/** The channel of a video cannot be changed (api-spec 4.1). */
+/** A video's channel cannot be changed (api-spec 4.1). */
 function whyNotElsewhere(facts: Facts): string | null {
   const { plan, videoId, end } = facts;
   if (end !== 'failed' && end !== 'held' && !waitsForChannel(facts))
@@ -141,7 +141,7 @@ interface How {
   readonly patience: Patience;
 }
 
-/** The step that failed a moment ago may still hold the row: worth waiting for. */
+/** Re-arms a file. Waits for its row, which the step that just failed may still hold. */
 async function rearm(daemon: Daemon, wanted: Facts, how: How): Promise<string | null> {
   const asked = isDone(wanted) ? await daemon.conductor.checkVideo(wanted) : null;
   if (asked === 'there') return 'done, and the service still has its video: nothing to retry';
@@ -185,12 +185,12 @@ function isDone(facts: Facts): boolean {
   return stateOf(facts) === 'done' && !isLeftOnDisk(facts);
 }
 
-/** The video is done, but its local file could not be deleted or moved. */
+/** Whether the video is done but its local file could not be deleted or moved. */
 function isLeftOnDisk({ end, disposal }: Facts): boolean {
   return end === 'done' && (disposal === 'waiting' || disposal === 'refused');
 }
 
-/** Why a retry of many files leaves one alone, or null. */
+/** Returns why a retry of many files skips this one, or null. */
 function whyLeft(facts: Facts, force: boolean): string | null {
   const rule = retryRule(facts.lastFailure);
   if (rule.takes === 'none') return rule.because;
@@ -200,7 +200,7 @@ function whyLeft(facts: Facts, force: boolean): string | null {
   return `${rule.because}; ${rule.takes === 'named' ? 'name one to retry it' : '--force uploads them as they are'}`;
 }
 
-/** Why a retry of this very file cannot help, or null. */
+/** Returns why retrying this particular file cannot help, or null. */
 function whyUseless(facts: Facts, force: boolean): string | null {
   const { why, lastFailure } = facts;
   const rule = retryRule(lastFailure);
@@ -220,6 +220,6 @@ function whyNoRetry(facts: Facts): string | null {
 }
 
 function isWithoutPlan(facts: Facts): boolean {
-  // A retry of an ignored file asks the service again.
+  // Excludes ignored files: retrying one queries the service again.
   return facts.plan === null && ['held', 'skipped'].includes(stateOf(facts)) && !isIgnored(facts);
 }

@@ -3,54 +3,54 @@ import type { FileSelection } from '../../pipeline/file/selection.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Daemon } from '../daemon.ts';
 
-/** Which files a command acts on: those of these names, and those that have something in common. */
+/** The files that a command acts on: those named, and those matching a selection. */
 export interface WantedFiles {
   /** Ids, video ids, paths or file names. */
   readonly names: readonly string[];
   readonly selection?: FileSelection;
 }
 
-/** Files that a command leaves alone, by name, with the reason. */
+/** A named file that a command refuses, and why. */
 export interface Refused {
   readonly name: string;
   readonly why: string;
 }
 
-/** Files that were selected and left alone, by reason. */
+/** Selected files that a command skips, grouped by reason. */
 export interface Left {
   readonly why: string;
   readonly files: number;
-  /** Paths of the first of them, absolute. */
+  /** Absolute paths of the first few files. */
   readonly examples: readonly string[];
 }
 
 export interface CommandResult {
   readonly v: 1;
-  /** Whether nothing was done: this is what would be. */
+  /** True: nothing was done, and this is what would be. */
   readonly planned: boolean;
-  /** How many files it concerns. */
+  /** Number of files affected. */
   readonly files: number;
-  /** The cost in requests of the hourly budget. */
+  /** The cost in requests from the hourly budget. */
   readonly requests: number;
   readonly refused: readonly Refused[];
   readonly left: readonly Left[];
 }
 
 export interface CommandOptions {
-  /** Says what would be done, and does nothing. */
+  /** Only report what would be done. */
   readonly isPlanned?: boolean;
 }
 
-/** A file that a command may act on. `name`: as a person named it; null: it was selected. */
+/** A file that a command may act on. `name`: as a person gave it; null: selected. */
 export interface WantedFile {
   readonly facts: Facts;
   readonly name: string | null;
 }
 
-/** Rows of one slice. */
+/** Rows per slice. */
 const atOnce = 500;
 
-/** Finds each file once. Reports names that match no file, or several. */
+/** Yields each file once. Reports names that match no file or several. */
 export async function* wantedFiles(
   {
     ledger,
@@ -83,13 +83,13 @@ export async function* wantedFiles(
   }
 }
 
-/** Files that are named for each reason. */
+/** Most example files per reason. */
 const mostExamples = 10;
 
-/** Reasons that are listed separately: some contain an id, or words of the service. */
+/** Most reasons listed separately: some contain an id, or text from the service. */
 const mostReasons = 20;
 
-/** Collects what a command refuses and leaves. */
+/** Collects the files that a command refuses or skips. */
 export class Answers {
   readonly refused: Refused[] = [];
   readonly #left = new Map<string, { files: number; readonly examples: string[] }>();
@@ -98,7 +98,7 @@ export class Answers {
     this.refused.push({ name, why });
   };
 
-  /** A file that was named is refused, one that was selected is counted. */
+  /** Refuses a named file; counts a selected one. */
   leave({ facts, name }: WantedFile, why: string): void {
     if (name !== null) return this.refuse(name, why);
     const reason = this.#left.has(why) || this.#left.size < mostReasons ? why : 'for other reasons';

@@ -1,15 +1,15 @@
 /**
- * `import` of node:http reads all its exports, and so loads WebSocket and all of undici: 31 ms of CPU, measured, of the
- * 150 ms that `dropcast status` may take.
+ * `import` of node:http evaluates all its exports, including WebSocket and all of undici. That takes 31 ms of CPU,
+ * measured, out of the 150 ms allowed for `dropcast status`.
  */
 const { request } = process.getBuiltinModule('node:http');
 
-/** Thrown when no daemon listens on the control socket. */
+/** Thrown when no daemon is listening on the control socket. */
 export class NotRunningError extends Error {
   override readonly name = 'NotRunningError';
 }
 
-/** Thrown when the daemon answers with an error, or not at all. */
+/** Thrown when the daemon responds with an error, or not at all. */
 export class ControlError extends Error {
   override readonly name: string = 'ControlError';
 }
@@ -19,22 +19,23 @@ export class NotAllowedError extends ControlError {
   override readonly name = 'NotAllowedError';
 }
 
-/** Longest wait for an answer, in milliseconds. */
+/** Response timeout in milliseconds. */
 const timeoutMs = 30_000;
 
 const slow: Readonly<Record<string, number>> = {
-  // A reload closes and opens watchers. systemd allows it TimeoutStartSec, 90 s by default.
+  // A reload closes and opens watchers. systemd allows TimeoutStartSec for it, 90 s by default.
   '/reload': 85_000,
-  // They may be about every file that there is.
+  // These commands may concern every known file.
   '/ignore': 600_000,
   '/retry': 600_000,
   '/reapply': 600_000,
 };
 
 /**
- * One exchange with the running daemon.
+ * Exchanges one request and response with the running daemon.
  *
- * @throws {NotRunningError} when no daemon listens @throws {ControlError}
+ * @throws {NotRunningError} no daemon is listening
+ * @throws {ControlError}
  */
 export async function callDaemon<T>(
   socketPath: string,
@@ -45,24 +46,25 @@ export async function callDaemon<T>(
   const text = await exchange(socketPath, method, path, body === undefined ? null : JSON.stringify(body));
   const answer = parse(text.body);
   if (text.status !== 200) throw new ControlError(messageOf(answer) ?? `the daemon answered ${text.status}`);
-  // The same program on both ends of a private socket.
+  // Not validated: both ends of the private socket are the same program.
   return answer as T;
 }
 
 /** A request to the daemon. */
 export interface Asked {
   readonly path: string;
-  /** Sent by POST; without one it is a GET. */
+  /** JSON body, sent by POST; omitted: GET. */
   readonly body?: unknown;
-  /** Ends it: an error. */
+  /** Aborts the request with an error. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * One exchange whose answer comes line by line.
+ * Exchanges one request for a response that is streamed line by line.
  *
- * @param onLine gets each line, parsed
- * @throws {NotRunningError} when no daemon listens @throws {ControlError}
+ * @param onLine receives each line, parsed
+ * @throws {NotRunningError} no daemon is listening
+ * @throws {ControlError}
  */
 export async function streamFromDaemon(
   socketPath: string,
@@ -73,7 +75,7 @@ export async function streamFromDaemon(
   const onPart = (part: string): void => {
     const lines = (rest + part).split('\n');
     rest = lines.pop() ?? '';
-    // An empty one only shows that the daemon is there.
+    // An empty line only shows that the daemon is alive.
     for (const line of lines.filter(Boolean)) onLine(parse(line));
   };
   const method = body === undefined ? 'GET' : 'POST';
@@ -119,7 +121,7 @@ function exchange(
   });
 }
 
-/** No daemon listens: there is no socket, a killed daemon left it, or there is no directory for one. */
+/** No daemon is listening: the socket is missing, was left behind by a killed daemon, or has no directory. */
 const notListening = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR']);
 
 function translate(error: NodeJS.ErrnoException, socketPath: string): Error {

@@ -26,44 +26,42 @@ import type { Facts } from '../../pipeline/file/facts.ts';
 import { drain, forget, hostsOf } from '../commands/hosts.ts';
 import type { DrainWanted } from '../commands/hosts.ts';
 
-/** Result of a reload. */
+/** The result of a reload. */
 export interface Reloaded {
-  /** False: the new configuration has errors, and the old one stays in use. */
+  /** False: the new configuration has errors, so the old one stays in use. */
   readonly ok: boolean;
-  /** Errors if it failed, else warnings; one line each. */
+  /** Errors if the reload failed, otherwise warnings; one line each. */
   readonly problems: readonly string[];
-  /** The file that the daemon reads. */
+  /** Path of the configuration file that the daemon reads. */
   readonly config: string;
-  /** The changes that it would make, when it was only planned. */
+  /** The changes that the reload would make, if it was only planned. */
   readonly plan?: ReloadPlan;
 }
 
-/** The user of a socket. */
+/** The limits and rights of a socket's users. */
 interface Caller {
-  /** Files in one list at most. */
+  /** Most files in one list. */
   readonly mostFiles: number;
-  /** The right that a link to the page gives. */
+  /** The right granted by a link to the status page. */
   readonly right: 'look' | 'change';
 }
 
-/** Some megabytes of memory for one list. */
+/** Members of the socket's group. One list of this size takes several megabytes of memory. */
 const member: Caller = { mostFiles: 1_000, right: 'look' };
 
-/** Root and the daemon's user: as many files as it may know (the range of `ls --limit`). */
+/** Root and the daemon's user. They may list every file it knows (the range of `ls --limit`). */
 const owner: Caller = { mostFiles: 1_000_000, right: 'change' };
 
 /** Functions of the process that the sockets offer in addition to the daemon. */
 export interface ControlPorts {
-  /** Reads and checks the configuration, and applies it; when it `isPlanned`, says instead what that would change. */
+  /** Reads, checks and applies the configuration; if `isPlanned`, returns what applying it would change. */
   reload(how: { readonly isPlanned: boolean }): Promise<Reloaded>;
-  /** A link that opens the status page once, to look or to change things; null without a page. */
+  /** Returns a single-use link that opens the status page with this right; null without a page. */
   pageLink(right: 'look' | 'change'): string | null;
   readonly testNotifications: TestNotifications;
 }
 
-/**
- * What members of the socket's group may do: look, and change nothing.
- */
+/** Read-only routes for members of the socket's group. */
 export function readRoutes(
   daemon: Daemon,
   { pageLink }: Pick<ControlPorts, 'pageLink'>,
@@ -96,10 +94,10 @@ export function readRoutes(
   return app;
 }
 
-/** Everything, for root and the daemon's own user. */
+/** All routes, for root and the daemon's own user. */
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   const app = readRoutes(daemon, ports, owner);
-  // All routes from here on change something.
+  // All routes below change something.
   app.use(async (context, next) => {
     const why = isLocal(context.req) ? null : (daemon.fleet?.whyAway() ?? null);
     return why === null ? next() : refuse(context, 503, nothingChanged(why));
@@ -144,18 +142,18 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   return app;
 }
 
-/** What needs no database, or only looks. */
+/** Whether a request needs no database or only reads. */
 function isLocal({ method, path }: { readonly method: string; readonly path: string }): boolean {
   return method !== 'POST' || path === '/plan' || path === '/reload' || path === '/notify/test';
 }
 
-/** The same program is on both ends, so what it sends has the right form. */
+/** Bodies are not validated: both ends are the same program. */
 async function withBody(context: Context, answer: (body: unknown) => Promise<Response>): Promise<Response> {
   const body = await bodyOf(context);
   return body instanceof Response ? body : answer(body);
 }
 
-/** @returns what was sent, or the answer that refuses it */
+/** @returns the parsed body, or the response that rejects it */
 async function bodyOf(context: Context): Promise<unknown> {
   const body = await limitedBody(context.req.raw);
   if (body !== null) return JSON.parse(new TextDecoder().decode(body) || '{}') as unknown;
@@ -163,11 +161,11 @@ async function bodyOf(context: Context): Promise<unknown> {
 }
 
 function refuse(context: Context, status: 400 | 403 | 404 | 413 | 500 | 503, message: string): Response {
-  // The rest of a body that was not read is not waited for.
+  // Closing the connection avoids waiting for the rest of the oversized body.
   return context.json({ error: { message } }, status, status === 413 ? { connection: 'close' } : {});
 }
 
-/** The answer to `GET /facts`. */
+/** The response to `GET /facts`. */
 interface FactsView {
   readonly v: 1;
   readonly files: readonly { readonly facts: Facts; readonly history: readonly HistoryLine[] }[];
@@ -176,8 +174,8 @@ interface FactsView {
 const mostFiles = 200;
 
 /**
- * `GET /facts`: the rows of the newest files that need a person, as the machine sees them. Addresses that let anybody
- * send stay here.
+ * `GET /facts`: the raw rows of the newest files that need attention. Upload addresses, which grant access to anybody,
+ * are omitted.
  */
 async function factsInNeed({ ledger }: Pick<Daemon, 'ledger'>): Promise<FactsView> {
   const rows = await ledger.rows({ group: 'any', states: ['failed', 'held'], limit: mostFiles, newestFirst: true });
@@ -197,7 +195,11 @@ function hostRoutes({ fleet, ledger }: Pick<Daemon, 'fleet' | 'ledger'>): Hono {
   return app;
 }
 
-/** `POST /hosts/drain`, `/hosts/forget`. @param readBody the body of a request, or the answer that refuses it */
+/**
+ * `POST /hosts/drain`, `/hosts/forget`.
+ *
+ * @param readBody returns a request's body, or the response that rejects it
+ */
 function hostCommandRoutes({ fleet }: Pick<Daemon, 'fleet'>, readBody: (context: Context) => Promise<unknown>): Hono {
   const app = new Hono();
   app.post('/hosts/drain', async (context) => {

@@ -9,16 +9,16 @@ import { controlRoutes, readRoutes } from './routes.ts';
 import type { ControlPorts } from './routes.ts';
 import type { Daemon } from '../daemon.ts';
 
-/** Thrown when a control socket cannot be created where the configuration puts it. */
+/** Thrown when a control socket cannot be created at the configured path. */
 export class ControlSocketError extends Error {
   override readonly name = 'ControlSocketError';
 }
 
 /**
- * The control sockets: HTTP over unix sockets, whose modes decide who may connect. One is for the daemon's own user
- * (0600) and takes every command; the one next to it is for its group too (0660) and only answers questions. Each has
- * limits of its own, so members of the group cannot keep the operator out. The answers of the first may be of any size:
- * `ls` lists a million files there.
+ * Opens the control sockets: HTTP over Unix sockets, whose modes decide who may connect. One is for the daemon's own
+ * user (0600) and accepts every command. The other, next to it, also admits its group (0660) and is read-only. Each has
+ * its own limits, so that group members cannot lock out the operator. Responses on the first may be of any size,
+ * because `ls` lists up to a million files there.
  *
  * @throws {ControlSocketError} a socket cannot be created
  */
@@ -35,13 +35,13 @@ export async function serveControl(daemon: Daemon, socketPath: string, ports: Co
 
 type Fetch = Parameters<typeof serveHttp>[0];
 
-/** The longest rest between two questions of members. */
+/** Longest rest between two member requests, in milliseconds. */
 const MOST_REST_MS = 1_000;
 
 /**
- * Requests are answered one at a time, so those of many members need no more memory together than the largest one.
- * After each, the socket rests for as long as the answer took: members who send requests without end leave half of the
- * time to the rest of the daemon.
+ * Handles requests one at a time, so that many members together need only the memory of the largest request. After each
+ * response, the socket rests for as long as the response took. Members who send requests endlessly thus leave half of
+ * the time to the rest of the daemon.
  */
 function inTurn(fetch: Fetch): Fetch {
   let rested: Promise<unknown> = Promise.resolve();
@@ -74,7 +74,7 @@ async function open(
 
 /**
  * Links the state directory to the socket. `auto` is a path in `$RUNTIME_DIRECTORY`, which systemd sets for the service
- * but not for an operator's shell; the shell looks in the state directory and follows this link.
+ * but not for an operator's shell. The CLI looks in the state directory and follows this link.
  */
 async function linkFromStateDir(stateDir: string, socketPath: string): Promise<() => Promise<void>> {
   const link = join(stateDir, basename(socketPath));
@@ -89,7 +89,7 @@ async function linkFromStateDir(stateDir: string, socketPath: string): Promise<(
   return forget;
 }
 
-/** Removes the socket file that a killed daemon left. */
+/** Removes a socket file left behind by a killed daemon. */
 async function removeStale(path: string): Promise<void> {
   const isAlive = await new Promise<boolean>((resolve) => {
     const socket = createConnection(path);

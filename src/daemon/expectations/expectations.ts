@@ -13,13 +13,13 @@ import { expectationWords } from '../../view/words/expectation-words.ts';
 import type { NewsLines } from '../news/lines.ts';
 import { type Day, dayIn, dayName, momentIn, plusDays, weekday } from './zoned-time.ts';
 
-/** Files that folders expect, and whether they came. Needs no request to the service. */
+/** Tracks whether the files that folders expect have arrived. Makes no requests to the service. */
 export interface Expectations extends Disposable {
   /**
-   * Of today, or of the last expected day. Those that are not read yet, in the first moments of a day, are left out.
+   * Returns expectations for today or the last expected day. Omits those not read yet in the first moments of a day.
    */
   list(): readonly ExpectationView[];
-  /** Reads what has begun anew. The daemon does it every few seconds. */
+  /** Starts periods that have begun, and reports changes. The daemon does so every few seconds. */
   refresh(): Promise<void>;
 }
 
@@ -29,32 +29,32 @@ export interface ExpectationsWorld {
   readonly config: () => Config;
   readonly logger: Logger;
   readonly now: () => number;
-  /** Told of what is missing, late, or there after all. */
+  /** Called when expected files are missing, late or recovered. */
   readonly changed: (view: ExpectationView) => void;
 }
 
 const everyMs = 5_000;
 
-/** Files of one day that are remembered. More of them would change no answer. */
+/** Most files remembered per day. A higher limit would not change any result. */
 const mostCounted = 20_000;
 
-/** A clock set back by at most this does not start the previous day again, which would report all of it twice. */
+/** A clock set back by no more than this does not restart the previous day, which would be reported twice. */
 const setBackMs = 3_600_000;
 
-/** Moved files of older days no longer count. */
+/** How long moved files stay recorded. Older days no longer count. */
 const forgottenAfterMs = 10 * 24 * 3_600_000;
 
-/** One expectation and its present day. */
+/** One expectation and its current period. */
 interface Watched {
   readonly key: string;
   readonly folder: string;
   readonly expectation: Expectation;
   matches(path: string): boolean;
   period: Period | null;
-  /** The state that was last reported. */
+  /** The last state reported. */
   told: ExpectationState | null;
   readonly files: Map<string, Counted>;
-  /** What happened to files since their rows are read; null while none are read. */
+  /** File changes seen while rows are being read; null otherwise. */
   meanwhile: Facts[] | null;
 }
 
@@ -70,10 +70,10 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
       const came = await ledger.rows({ group: 'came in', folder: each.folder, since: period.from });
       const ids = await ledger.countedFiles(each.key, period.from);
       const moved = await ledger.rows({ group: 'by id', ids });
-      // A file that came in while the clock was ahead would count for every day until then.
+      // Files that arrived while the clock was ahead would otherwise count for every day until then.
       const latest = now() + setBackMs;
       const isPast = ({ discoveredAt }: Facts): boolean => discoveredAt <= latest;
-      // Until here the day before was shown, with its files.
+      // The previous day was shown, with its files, until now.
       each.files.clear();
       each.period = period;
       each.told = null;
@@ -103,7 +103,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
   const tell = (each: Watched, at: number): void => {
     const view = viewOf(each, at);
     if (view === null || view.state === each.told) return;
-    // That it came too late is news for those who missed it.
+    // `recovered` is news only to readers who heard that files were missing or late.
     const isNews =
       view.state === 'missing' || view.state === 'late' || (view.state === 'recovered' && each.told !== null);
     each.told = view.state;
@@ -114,7 +114,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
     const isKnown = each.files.has(facts.id);
     if (!isKnown && (facts.discoveredAt < (each.period?.from ?? Infinity) || !each.matches(facts.path))) return;
     note(each.files, facts);
-    // Its path changes, and with it what it could be found by.
+    // A move changes the path, so the file can no longer be found by it.
     if (!isKnown && facts.afterReady.kind === 'move')
       ledger
         .countFile(each.key, facts.id, facts.discoveredAt)
@@ -133,7 +133,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
 
   const refreshOnce = (): Promise<void> =>
     (running ??= refresh()
-      // The ledger refuses at present, as with a full disk.
+      // The ledger currently refuses, for example because the disk is full.
       .catch((error: unknown) => logger.debug('Cannot read expectations', { err: error }))
       .finally(() => {
         running = null;
@@ -151,7 +151,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
   };
 }
 
-/** Those that are still expected keep what they know. */
+/** Expectations that are unchanged keep their state. */
 function adopted(before: readonly Watched[], folders: Config['folders']): readonly Watched[] {
   const known = new Map(before.map((each) => [each.key, each]));
   const all = folders.flatMap(({ path, expect = [] }) => expect.map((expectation) => newlyWatched(path, expectation)));
@@ -189,14 +189,14 @@ function viewOf({ key, folder, expectation, period, files }: Watched, now: numbe
   return { key, folder, match, day, from, by, count, arrived: counted.length, live, until, state };
 }
 
-/** A file that counts. Times are epoch milliseconds. */
+/** A file that counts towards an expectation. Times are epoch milliseconds. */
 export interface Counted {
   readonly arrivedAt: number;
-  /** Null: it is not live. */
+  /** Null: not live. */
   readonly liveAt: number | null;
 }
 
-/** Pure. */
+/** Determines an expectation's state at `now` (epoch milliseconds). Pure. */
 export function verdict(
   { count, until, graceMs }: Pick<Expectation, 'count' | 'until' | 'graceMs'>,
   { by }: Pick<Period, 'by'>,
@@ -219,12 +219,12 @@ export function verdict(
   return arrivedAt === null ? 'missing' : 'late';
 }
 
-/** When so many of them had happened; null: they have not. */
+/** Returns the nth earliest time; null if there are fewer. */
 function nth(times: readonly number[], n: number): number | null {
   return times.toSorted((one, other) => one - other)[n - 1] ?? null;
 }
 
-/** Says in log and events what is missing, late, or there after all. */
+/** Reports missing, late and recovered files in the log and as news. */
 export function tellExpectation(world: {
   readonly news: Pick<NewsLines, 'add'>;
   readonly logger: Logger;
@@ -245,24 +245,21 @@ const messages: Partial<Record<ExpectationView['state'], string>> = {
   recovered: 'An expected file arrived too late',
 };
 
-/** One day on which files are expected. Times are epoch milliseconds. */
+/** The period of one day on which files are expected. Times are epoch milliseconds. */
 export interface Period {
-  /** `2026-11-22`: the day of `by`. */
+  /** The day of `by`, for example `2026-11-22`. */
   readonly day: string;
-  /** Files that came in at this time or later count for it. */
+  /** Files that arrive from this time on count for the period. */
   readonly from: number;
   readonly by: number;
-  /** From then on they count for the next one: what is late may come until then. */
+  /** Files that arrive from this time on count for the next period. Late files may arrive until then. */
   readonly end: number;
 }
 
-/** Days between two expected ones, at most. */
+/** Most days between two expected days. */
 const week = 7;
 
-/**
- * Pure: the period that this moment is in: the last one that has begun. What is expected on some day is in one nearly
- * always.
- */
+/** Returns the latest period that has begun by `atMs` (epoch milliseconds). Periods are nearly contiguous. Pure. */
 export function periodAt(expectation: Omit<Expectation, 'match'>, atMs: number): Period {
   const zone = expectation.zone ?? new Intl.DateTimeFormat('en').resolvedOptions().timeZone;
   const today = dayIn(zone, atMs);

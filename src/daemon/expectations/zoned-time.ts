@@ -1,4 +1,4 @@
-/** A day of the calendar; months begin with 1. */
+/** A calendar day; months start at 1. */
 export interface Day {
   readonly year: number;
   readonly month: number;
@@ -8,39 +8,39 @@ export interface Day {
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-/** The day that a clock in this zone shows at a moment (epoch milliseconds). */
+/** Returns the date in a time zone at `atMs` (epoch milliseconds). */
 export function dayIn(zone: string, atMs: number): Day {
   const wall = new Date(wallClock(zone, atMs));
   return { year: wall.getUTCFullYear(), month: wall.getUTCMonth() + 1, day: wall.getUTCDate() };
 }
 
-/** Some days later, or earlier. */
+/** Adds days to a date; a negative number subtracts them. */
 export function plusDays({ year, month, day }: Day, days: number): Day {
   const at = new Date(Date.UTC(year, month - 1, day + days));
   return { year: at.getUTCFullYear(), month: at.getUTCMonth() + 1, day: at.getUTCDate() };
 }
 
-/** 0 is Sunday. */
+/** Returns the day of the week; 0 is Sunday. */
 export function weekday({ year, month, day }: Day): number {
   return new Date(Date.UTC(year, month - 1, day)).getUTCDay();
 }
 
-/** `2026-11-22` */
+/** Formats a date as `2026-11-22`. */
 export function dayName({ year, month, day }: Day): string {
   return new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10);
 }
 
 /**
- * The first moment of a day at which a clock in this zone shows a time or a later one: for a time that daylight saving
- * skips, the moment of the change; for one that it repeats, the first of the two.
+ * Returns the first moment of a day at which a clock in this zone shows the given time or a later one. For a time that
+ * daylight saving skips, that is the moment of the change; for a time that it repeats, the first of the two.
  *
  * @param minutes since midnight
  * @returns epoch milliseconds
  */
 export function momentIn(zone: string, { year, month, day }: Day, minutes: number): number {
   const wanted = Date.UTC(year, month - 1, day) + minutes * minuteMs;
-  // No offset is more than a day. The clock never goes back by more than a few hours, and then shows an earlier time
-  // than before.
+  // The offsets a day earlier and later cover every candidate: no offset exceeds a day, and no change sets the clock
+  // back by more than a few hours.
   const offsets = [wanted - dayMs, wanted + dayMs].map((at) => wallClock(zone, at) - at);
   const moments = offsets.map((offset) => wanted - offset).filter((at) => wallClock(zone, at) === wanted);
   if (moments.length > 0) return Math.min(...moments);
@@ -53,7 +53,7 @@ export function momentIn(zone: string, { year, month, day }: Day, minutes: numbe
   return after;
 }
 
-/** The time that a clock in the zone shows, read as UTC. */
+/** Returns the local time in the zone, encoded as if it were UTC. */
 function wallClock(zone: string, atMs: number): number {
   const parts = new Map(
     formatOf(zone)
@@ -66,7 +66,7 @@ function wallClock(zone: string, atMs: number): number {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Making one takes a hundred times as long as using it. */
+/** Caches formatters: creating one takes a hundred times as long as using it. */
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known !== undefined) return known;

@@ -6,45 +6,45 @@ import type { News } from './news.ts';
 /** One line of news. */
 export interface NewsLine extends News {
   readonly v: 1;
-  /** Rises by one from line to line; begins at 1 with each start of the daemon; those of earlier runs end with 0. */
+  /** Sequence number. Starts at 1 with each daemon start and rises by one per line; lines of earlier runs end at 0. */
   readonly seq: number;
   /** Epoch milliseconds. */
   readonly at: number;
 }
 
-/** A line as the ledger keeps it. Numbers count from 1 in each run, so it has none. */
+/** A line as the ledger stores it: without a number, because each run counts from 1. */
 export type KeptLine = Omit<NewsLine, 'seq'>;
 
-/** The last news, in memory. */
+/** Recent news, in memory. */
 export interface NewsLines {
-  /** Remembers the line of an event, and passes it to the listeners. */
+  /** Stores an event's line and passes it to the listeners. */
   tell(event: DropcastEvent): void;
-  /** The same for what is no event of the pipeline. */
+  /** Adds news that is not a pipeline event. */
   add(news: News): void;
-  /** Resolves when the ledger has kept all lines so far, or has refused them. */
+  /** Resolves when the ledger has stored or refused all lines so far. */
   kept(): Promise<void>;
-  /** See `KeptEvents`. `tell` shows the same line, and leaves the writing to the caller of this. */
+  /** See `KeptEvents`. The caller writes the row; `tell` then shows the same line. */
   rowOf(event: DropcastEvent): EventRow | null;
-  /** @returns ends the listening */
+  /** @returns a function that removes the listener */
   listen(listener: (line: NewsLine) => void): () => void;
-  /** Remembered lines after this one, oldest first; 0: all of this run; -Infinity: all. */
+  /** Returns the lines in memory after number `seq`, oldest first; 0: all of this run; -Infinity: all. */
   since(seq: number): readonly NewsLine[];
-  /** Number of the newest line; 0: there is none yet. */
+  /** Number of the newest line; 0: none yet. */
   last(): number;
-  /** Puts lines of earlier runs before all others. */
+  /** Inserts lines of earlier runs before all others. */
   precede(lines: readonly NewsLine[]): void;
 }
 
-/** Some hundred kilobytes. */
+/** Most lines in memory, which take several hundred kilobytes. */
 export const MOST_LINES = 1_000;
 
-/** Longest text of a line, which may contain an answer of the service. */
+/** Longest text of a line. Texts may contain a response from the service. */
 const MOST_CHARACTERS = 600;
 
 /**
- * @param broke told of a listener that throws: that is a bug, and no reason to stop the others
- * @param ledger.host the host of the lines
- * @param ledger.keep writes a line that concerns no file and reports no other write; never rejects
+ * @param broke called with the error of a listener that throws: a bug, but no reason to stop the others
+ * @param ledger.host the host recorded with each line
+ * @param ledger.keep stores a line that is about no file and belongs to no other write; never rejects
  */
 export function createNewsLines(
   clock: Pick<Clock, 'now'>,
@@ -102,10 +102,10 @@ export function createNewsLines(
 }
 
 /**
- * Pure: what the ledger keeps of an event.
+ * Returns the row that the ledger stores for an event. Pure.
  *
  * @param now epoch milliseconds
- * @returns null when the event is no news
+ * @returns null when the event is not news
  */
 export function eventRow(
   host: string,
@@ -124,15 +124,15 @@ function shortened(text: string): string {
   return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}…`;
 }
 
-/** Rows that wait for a ledger that refuses. */
+/** Most rows held in memory while the ledger refuses writes. */
 const mostWaiting = 1_000;
 
 /**
- * Keeps events that report no other write. Rows that the ledger refuses, as on a full disk, wait in memory for the next
- * one.
+ * Stores events that belong to no other write. If the ledger refuses, for example because the disk is full, rows wait
+ * in memory for the next attempt.
  *
- * @param write writes all of them, or none
- * @returns resolves when the row is written or waits; never rejects
+ * @param write writes all the rows or none
+ * @returns resolves when the row is written or waiting; never rejects
  */
 export function createEventKeeper(
   write: (rows: readonly EventRow[]) => Promise<void>,

@@ -3,7 +3,7 @@ import { stateOf } from '../../pipeline/file/facts.ts';
 import { eventWords } from '../../view/words/events.ts';
 import type { EventWords } from '../../view/words/events.ts';
 
-/** Contract (`events --json`). `missed` replaces lines that a slow reader did not get. */
+/** Public contract (`events --json`). `missed` replaces lines that a slow reader did not receive. */
 export type NewsType =
   | 'arrival'
   | 'expectation'
@@ -21,12 +21,12 @@ export type NewsType =
   | 'resumed'
   | 'started';
 
-/** What happened, for a person. */
+/** What happened, in words for people. */
 export interface News extends Pick<EventWords, 'level' | 'text'> {
   readonly type: NewsType;
-  /** Id of the file; null: it concerns a folder, a feed or everything. */
+  /** The file's id; null: the news is about a folder, a feed or everything. */
   readonly file: string | null;
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string | null;
   /** Relative to the folder. */
   readonly path: string | null;
@@ -34,7 +34,8 @@ export interface News extends Pick<EventWords, 'level' | 'text'> {
 }
 
 /**
- * Pure: an event as a line that a tired operator understands; null when it is no news, or when another event says it.
+ * Turns an event into a line that a tired operator understands. Returns null when it is not news, or when another event
+ * reports it. Pure.
  *
  * @param now epoch milliseconds
  */
@@ -48,7 +49,7 @@ const aboutNothing = { file: null, folder: null, path: null, state: null } as co
 
 function subjectOf(event: DropcastEvent): (Pick<News, 'type'> & Partial<News>) | null {
   switch (event.type) {
-    // The row says it, with its id; or the host where it happened.
+    // Reported by the row, which has the id, or by the host where it happened.
     case 'arrival':
     case 'request':
     case 'elsewhere':

@@ -8,7 +8,7 @@ import { capitalised } from '../../view/words/capitalised.ts';
 import { stateWords } from '../../view/words/events.ts';
 import type { KeptLine, NewsLine } from './lines.ts';
 
-/** @returns the host whose lines are shown; null: all of them, since the only host may have had another name before */
+/** @returns the host whose lines are shown; null: all lines, because a single host may have changed its name */
 export function shownHost({ ledger, hostName }: Pick<Config, 'ledger' | 'hostName'>): string | null {
   return ledger === null ? null : hostName;
 }
@@ -16,12 +16,12 @@ export function shownHost({ ledger, hostName }: Pick<Config, 'ledger' | 'hostNam
 export type PastRows = RowStore<'by id'> & EventRows & HistoryRows;
 
 /**
- * The newest lines of earlier runs: those of files from their history, all others from the lines that were kept for 30
- * days.
+ * Returns the newest lines of earlier runs. Those about files come from their history, all others from the lines kept
+ * for 30 days.
  *
- * @param of.host see `shownHost`; the history of files is that of all hosts
+ * @param of.host see `shownHost`; file history always covers all hosts
  * @param of.now epoch milliseconds
- * @returns oldest first; their numbers end with 0, because a run counts from 1
+ * @returns oldest first; numbered up to 0, because a run counts from 1
  */
 export async function pastLines(
   ledger: PastRows,
@@ -36,9 +36,9 @@ export async function pastLines(
   });
 }
 
-/** A line of any run, as it is in the ledger. */
+/** A line of any run, as stored in the ledger. */
 export interface PastLine extends KeptLine {
-  /** Where the page after this line begins. It stays valid, also if lines are added and if many have the same time. */
+  /** Cursor for the page after this line. It stays valid when lines are added, even if many have the same time. */
   readonly cursor: string;
 }
 
@@ -46,14 +46,14 @@ export interface PastPage {
   readonly v: 1;
   /** Oldest first. */
   readonly lines: readonly PastLine[];
-  /** Where the next page begins; null: nothing follows yet. */
+  /** Cursor for the next page; null: no more lines yet. */
   readonly next: string | null;
 }
 
-/** Reading a page must not hold the event loop for long. */
+/** Most lines per page, so that reading one does not block the event loop. */
 const mostInPage = 500;
 
-/** @returns null: it can be a cursor, or is empty */
+/** @returns why a text is not a cursor; null: it is valid or empty */
 export function whyNoCursor(text: string): string | null {
   return text === '' || cursorForm.test(text) ? null : `"${text}" is not a cursor of \`dropcast events\``;
 }
@@ -61,11 +61,11 @@ export function whyNoCursor(text: string): string | null {
 const cursorForm = /^(\d{1,15})-(\d{1,15})$/;
 
 /**
- * All that is kept since a time, page by page. Lines of one kind are in the order in which they were written, also
- * where the clock was set back in between.
+ * Reads all lines kept since a time, one page at a time. Lines of one kind stay in the order they were written, even if
+ * the clock was set back in between.
  *
  * @param of.since epoch milliseconds
- * @param of.after the cursor of the last line that is known; empty: from the first line on
+ * @param of.after cursor of the last known line; empty: start at the first line
  * @param of.limit 1 to 500
  */
 export async function pastPage(
@@ -88,12 +88,12 @@ export async function pastPage(
   const lines = await linesOf(ledger, page);
   const end = page.at(-1)?.position;
   if (isLast || end === undefined) return { v: 1, lines, next: null };
-  // The rest of a long history is looked at once, not for each page.
+  // Moves the cursor to the end of a searched history, so that later pages do not search it again.
   const isSearched = passages.length < limit && end.passage === (passages.at(-1)?.seq ?? from.passage);
   return { v: 1, lines, next: cursorOf(isSearched ? { ...end, passage: Math.max(last, end.passage) } : end) };
 }
 
-/** The history has no index of times: each query looks at so many numbers. */
+/** Most history rows examined per query: the history has no index on time. */
 const mostLookedAt = 10_000;
 
 async function passagesSince(
@@ -110,7 +110,7 @@ async function passagesSince(
   return found;
 }
 
-/** The number of the last line of each kind. */
+/** The last line number of each kind. */
 interface Position {
   readonly event: number;
   readonly passage: number;
@@ -132,7 +132,7 @@ type Past = { readonly position: Position } & (
   | { readonly passage: Passage }
 );
 
-/** Merges by time, and keeps the order within each kind. */
+/** Merges by time, keeping the order within each kind. */
 function merged(events: readonly KeptEvent[], passages: readonly Passage[], from: Position): readonly Past[] {
   const all: Past[] = [];
   let position = from;
@@ -151,7 +151,7 @@ function merged(events: readonly KeptEvent[], passages: readonly Passage[], from
   }
 }
 
-/** Leaves out damaged lines, and those of files that were removed from the ledger. */
+/** Omits damaged lines and lines about files that were removed from the ledger. */
 async function linesOf(ledger: PastRows, past: readonly Past[]): Promise<readonly PastLine[]> {
   const ids = new Set(past.flatMap(({ passage }) => passage?.id ?? []));
   const files = new Map((await ledger.rows({ group: 'by id', ids: [...ids] })).map((each) => [each.id, each]));

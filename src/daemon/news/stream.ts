@@ -2,28 +2,28 @@ import { clearInterval, setInterval } from 'node:timers';
 import type { NewsLine, NewsLines } from './lines.ts';
 
 export interface FollowOptions {
-  /** The lines to begin with, oldest first. */
+  /** The initial lines, oldest first. */
   readonly first: readonly NewsLine[];
-  /** Which of the later ones are wanted. */
+  /** Selects which later lines to send. */
   readonly isWanted: (line: NewsLine) => boolean;
-  /** What precedes all lines. */
+  /** Sent before all lines. */
   readonly head: object;
   readonly ended: () => void;
 }
 
-/** In the place of lines that were left out. */
+/** Replaces the lines that a slow reader missed. */
 interface Missed extends NewsLine {
   readonly missed: number;
 }
 
-/** Lines that wait for a reader who is slower than the news. */
+/** Most lines buffered for a slow reader. */
 const MOST_WAITING = 1_000;
 
-/** An empty line shows that a quiet daemon is not hung. */
+/** Interval of keep-alive lines, in milliseconds. An empty line shows that a quiet daemon is not hung. */
 const quietMs = 10_000;
 
 /**
- * Streams events, one line of JSON each, for as long as the reader wants. A slow reader misses some, and one line says
+ * Streams events, one line of JSON each, until the reader disconnects. A slow reader misses some, and one line reports
  * how many.
  */
 export function followNews(news: Pick<NewsLines, 'listen'>, { first, isWanted, head, ended }: FollowOptions): Response {
@@ -69,12 +69,12 @@ export function followNews(news: Pick<NewsLines, 'listen'>, { first, isWanted, h
   return new Response(body, { headers: ndjson });
 }
 
-/** The same for those that are there. */
+/** Returns the given lines as NDJSON, without following. */
 export function newsText(head: object, lines: readonly NewsLine[]): Response {
   return new Response([head, ...lines].map(textOf).join(''), { headers: ndjson });
 }
 
-/** Counts the lines that a slow reader misses, in place of the last of them. */
+/** Counts the lines that a slow reader missed, in place of the last of them. */
 function leftOut(before: Missed | null, { seq, at }: NewsLine): Missed {
   const missed = (before?.missed ?? 0) + 1;
   const lines = missed === 1 ? 'A line was' : `${missed} lines were`;

@@ -6,22 +6,22 @@ import { compareChecksums } from '../../pipeline/file/checksums.ts';
 import type { Checksum, Digests } from '../../pipeline/file/checksums.ts';
 import { differentFrom } from '../../pipeline/file/failure.ts';
 
-/** What reading the new files says about them. */
+/** Results of reading the new files' contents. */
 export interface Contents {
-  /** Id of a file that would be skipped → the one with the same content. */
+  /** Maps the id of a file that would be skipped to the file with the same content. */
   readonly duplicates: ReadonlyMap<string, Facts>;
-  /** Id → why its sender's checksum would hold it, once it has a record. */
+  /** Maps a file's id to why its sender's checksum would hold it, once it has a record. */
   readonly mismatches: ReadonlyMap<string, string>;
-  /** Not read: a file of the same size came before. */
+  /** Ids of files that were not read although an earlier file has the same size. */
   readonly possible: ReadonlySet<string>;
 }
 
 /**
- * Which of the new files would be skipped and which held for what is in them, by the rules of the upload: only files of
- * equal size are compared, the whole content decides, and no file is skipped for one that is held itself.
+ * Predicts which new files would be skipped as duplicates or held for a checksum mismatch. Follows the upload's rules:
+ * only files of equal size are compared, the whole content decides, and a held file does not make another a duplicate.
  *
- * @param rows in the order in which they came
- * @param read null: nothing is read
+ * @param rows in order of arrival
+ * @param read null: read no files
  */
 export async function judgeContents(
   rows: readonly Facts[],
@@ -33,7 +33,7 @@ export async function judgeContents(
   return judge;
 }
 
-/** An import sends no bytes. */
+/** Imports are excluded: they send no bytes. */
 function isSent(facts: Facts): boolean {
   return stateOf(facts) === 'queued' && facts.sourceUrl === null;
 }
@@ -43,7 +43,7 @@ class Judge implements Contents {
   readonly mismatches = new Map<string, string>();
   readonly possible = new Set<string>();
   readonly #rows: ReadonlyMap<string, Facts>;
-  /** Those that were looked at. */
+  /** Files already examined, by size. */
   readonly #bySize = new Map<number, Facts[]>();
   readonly #ledger: RowStore<'twins'> | null;
   readonly #read: MismatchWorld | null;
@@ -80,7 +80,7 @@ class Judge implements Contents {
     return null;
   }
 
-  /** It would no longer be a twin. */
+  /** A file that has been given up no longer counts as a twin. */
   #isGivenUp({ id }: Facts): boolean {
     const now = this.#rows.get(id);
     return now !== undefined && now.end !== null && now.uploadedAt === null;
@@ -102,7 +102,10 @@ interface MismatchWorld {
   hash(facts: Facts, algorithm: keyof Digests): Promise<Answer<string>>;
 }
 
-/** Why a file would be held that differs from the checksum of its sender, or has one that cannot be read; or null. */
+/**
+ * Returns why a file would be held: it differs from its sender's checksum, or the checksum cannot be read. Null: it
+ * would not be held.
+ */
 async function mismatchOf(facts: Facts, { checksums, hash }: MismatchWorld): Promise<string | null> {
   const said = await checksums(facts);
   if (!said.ok) return said.failure.message;

@@ -13,7 +13,7 @@ import type { PlanWorld } from './worlds.ts';
 
 export interface PlannedFolder {
   readonly path: string;
-  /** Why nothing in it was looked at, or null. */
+  /** Why the folder was not scanned, or null. */
   readonly why: string | null;
   readonly survey: Survey | null;
 }
@@ -25,7 +25,7 @@ interface FolderPlanWorld extends PlanWorld {
   looked(files: number): void;
 }
 
-/** Looks through a folder, and takes what it finds in without writing it down. */
+/** Scans a folder and accepts its files without writing anything. */
 export async function planFolder(folder: FolderConfig, world: FolderPlanWorld): Promise<PlannedFolder> {
   const { path } = folder;
   const away = (await world.whyAway(path)) ?? (await world.whyForeign(path));
@@ -71,7 +71,7 @@ async function takeIn({ files }: Survey, router: FolderRouter, world: FolderPlan
   }
 }
 
-/** As if dropcast began to watch the folder now, where it has not yet. */
+/** Simulates a first start now if the folder has never been watched. */
 function firstStartOf(folder: FolderConfig, { ledger, clock }: FolderPlanWorld): FirstStart {
   const nowNs = BigInt(clock.now()) * 1_000_000n;
   return new FirstStart(folder, {
@@ -83,7 +83,7 @@ function firstStartOf(folder: FolderConfig, { ledger, clock }: FolderPlanWorld):
   });
 }
 
-/** A new sidecar concerns known files, too. */
+/** Reroutes known videos that a new sidecar belongs to. */
 async function rerouteBeside(sidecar: string, router: FolderRouter, { intake, ledger }: Rehearsal): Promise<void> {
   const { path: folder } = router.folder;
   for (const path of await videosNamedLike(sidecar, router, ledger)) {

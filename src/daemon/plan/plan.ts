@@ -14,29 +14,26 @@ import { summarize } from './summary.ts';
 import type { PlanView } from './summary.ts';
 import type { PlanWorld } from './worlds.ts';
 
-/**
- * How far it is: files looked at, and files that are read because another one has the same size, or to compare them
- * with a checksum.
- */
+/** Progress counts: files scanned, and files read because another has the same size or because they have a checksum. */
 export interface PlanProgress {
   readonly looked: number;
   readonly read: number;
 }
 
 export interface PlanOptions {
-  /** Absolute: only what is at or below it; null: everything. */
+  /** Absolute path to limit the plan to, including everything below it; null: everything. */
   readonly path: string | null;
-  /** Whether files of the same size, and those with a checksum, are read. */
+  /** Whether to read files that have a checksum or share their size with another. */
   readonly isHashing: boolean;
   readonly signal: AbortSignal;
   progress(now: PlanProgress): void;
 }
 
 /**
- * What would happen to the files in the folders: the same scan, rules and intake as the daemon's, over rows that are
+ * Predicts what would happen to the files in the folders. Uses the daemon's scan, rules and intake, on rows that are
  * never written. Sends nothing and writes nothing.
  *
- * @throws when the signal fires, and what the ledger throws
+ * @throws when the signal fires, or the ledger throws
  */
 export async function planOf(world: PlanWorld, options: PlanOptions): Promise<PlanView> {
   const { path, signal } = options;
@@ -76,7 +73,10 @@ const unread: Answer<string> = {
   failure: { kind: 'throttled', code: 'unread', message: 'its content was not read' },
 };
 
-/** Whether a path is another one or lies in it; everything lies in null, and null in nothing. */
+/**
+ * Whether `path` equals `directory` or lies below it. A null directory contains everything; a null path lies only in a
+ * null directory.
+ */
 function isWithin(path: string | null, directory: string | null): boolean {
   if (directory === null) return true;
   return path === directory || path?.startsWith(`${directory}/`) === true;

@@ -2,14 +2,14 @@ import { setInterval, clearInterval } from 'node:timers';
 import type { PlanOptions, PlanProgress } from './plan.ts';
 import type { PlanView } from './summary.ts';
 
-/** A line of the answer: how far it is, at last the plan, or why there is none. */
+/** A line of the answer: progress, then finally the plan or an error. */
 export type PlanLine = { readonly progress: PlanProgress } | { readonly plan: PlanView } | { readonly error: string };
 
-/** Often enough to show that the other side is not hung. */
+/** Interval between progress lines, in milliseconds: frequent enough to show that the daemon is not hung. */
 const everyMs = 200;
 
 /**
- * A plan while it is made, one line of JSON each. It ends when the client disconnects.
+ * Streams a plan's progress and result, one line of JSON each. Planning stops when the client disconnects.
  *
  * @param make makes the plan
  */

@@ -9,16 +9,16 @@ import type { Contents } from './contents.ts';
 import type { PlannedFolder } from './folder.ts';
 import type { PlanWorld } from './worlds.ts';
 
-/** Files and their bytes. */
+/** A number of files and their total size in bytes. */
 export interface Amount {
   readonly files: number;
   readonly bytes: number;
 }
 
-/** What would happen. Paths are absolute, times epoch milliseconds. */
+/** The predicted outcome. Paths are absolute; times are epoch milliseconds. */
 export interface PlanView {
   readonly v: 1;
-  /** Only what is at or below it was looked at; null: all folders. */
+  /** The path that the plan was limited to; null: all folders. */
   readonly path: string | null;
   readonly folders: readonly (Amount & { readonly path: string; readonly why: string | null })[];
   readonly rules: readonly (Amount & {
@@ -30,32 +30,32 @@ export interface PlanView {
   })[];
   /** New files that would be sent. */
   readonly upload: Amount;
-  /** Files that were there before, where `existing` says to leave them. */
+  /** Pre-existing files that `existing` leaves alone. */
   readonly left: Amount;
-  /** Links that the service would fetch. */
+  /** Links that the service would import. */
   readonly imports: number;
   readonly duplicates: Amount & { readonly list: readonly { readonly path: string; readonly of: string }[] };
-  /** Files of a size that another one has, not read. They count as files to upload. */
+  /** Unread files that share their size with another. They count as files to upload. */
   readonly possible_duplicates: Amount;
   readonly held: readonly Listed[];
-  /** Files that cannot be taken in yet. */
+  /** Files that cannot be accepted yet. */
   readonly unfinished: readonly Listed[];
   readonly refused: readonly Listed[];
   readonly ignored: number;
-  /** Files that dropcast knows as they are, and those of them that are on their way already. */
+  /** Files that dropcast already knows unchanged, and those of them still in progress. */
   readonly known: number;
   readonly on_their_way: Amount;
   readonly requests: {
     readonly create: number;
     readonly publish: number;
     readonly amend: number;
-    /** To ask how far the videos are, about. */
+    /** Approximate number of requests that poll the videos' status. */
     readonly ask: number;
     readonly total: number;
   };
   readonly limited_by: Limit;
   readonly why: string;
-  /** Null when it cannot be said. */
+  /** Estimated completion time; null if unknown. */
   readonly done_at: number | null;
 }
 
@@ -68,7 +68,7 @@ interface Planned {
   readonly path: string | null;
   readonly folders: readonly PlannedFolder[];
   readonly contents: Contents;
-  /** As they would be. */
+  /** The predicted rows. */
   readonly rows: readonly Facts[];
 }
 
@@ -133,7 +133,7 @@ export async function summarize(world: PlanWorld, { path, folders, contents, row
   };
 }
 
-/** As a ledger has them now. Those that wait in it are counted there. */
+/** Loads the rows as the ledger has them now: files waiting in it are already counted. */
 async function knownOf(rows: readonly Facts[], ledger: PlanWorld['ledger']): Promise<ReadonlyMap<string, Facts>> {
   const found = await Promise.all(rows.map(async ({ id }) => ledger?.load(id) ?? null));
   return new Map(found.flatMap((facts) => (facts === null ? [] : [[facts.id, facts]])));
@@ -158,7 +158,7 @@ function rulesOf(rules: readonly Rule[], queued: readonly Facts[]): PlanView['ru
   });
 }
 
-/** In the order of their paths. */
+/** Sorted by path. */
 function heldOf(rows: readonly Facts[], mismatches: Contents['mismatches']): readonly Listed[] {
   return rows
     .flatMap((facts) => {

@@ -17,10 +17,10 @@ import { paceOf } from '../../view/outlook/pace.ts';
 import { laterFrom } from '../upload-times.ts';
 import type { LedgerToRead } from '../state/ledger-to-read.ts';
 
-/** Everything that a plan is made from. */
+/** Everything that planning needs. */
 export interface PlanWorld {
   readonly config: Config;
-  /** The ledger; null before anything was written. */
+  /** The ledger; null if none was ever written. */
   readonly ledger:
     | (RehearsalLedger &
         RowStore<'twins'> &
@@ -30,13 +30,13 @@ export interface PlanWorld {
     | null;
   readonly clock: Clock;
   readonly pace: Pace;
-  /** Why a folder is not scanned at present, or null. */
+  /** Returns why a folder is currently not scanned, or null. */
   whyAway(folder: string): Promise<string | null>;
-  /** Why a directory with a mark is another dropcast's, or null. */
+  /** Returns why a marked directory belongs to another dropcast, or null. */
   whyForeign(directory: string): Promise<string | null>;
 }
 
-/** The world of a plan in a running daemon. */
+/** Builds the planning inputs from a running daemon. */
 export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {
   const { ledger, folders, conductor, gate, times, fleet } = daemon;
   const config = daemon.config();
@@ -54,7 +54,7 @@ export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {
   };
 }
 
-/** The world of a plan while no daemon runs. @param ledger null: nothing was ever written */
+/** Builds the planning inputs while no daemon is running. @param ledger null: none was ever written */
 export async function worldOfLedger(config: Config, ledger: LedgerToRead | null): Promise<PlanWorld> {
   const us = await folderOwner(config.stateDir, ledger?.id ?? '');
   const budget = await ledger?.budgetNow();
@@ -68,7 +68,7 @@ export async function worldOfLedger(config: Config, ledger: LedgerToRead | null)
   };
 }
 
-/** Nothing has been measured yet. */
+/** Returns the pace from the configuration alone, before anything has been measured. */
 function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetNow, nowMs: number): Pace {
   return {
     bytesPerSecond: null,

@@ -8,12 +8,12 @@ import type { Daemon } from '../daemon.ts';
 import { ruleReport } from './rule-report.ts';
 import type { RuleReport } from './rule-report.ts';
 
-/** The configuration that is in use, for people. */
+/** The configuration in use, for display. */
 export interface ConfigView {
   readonly file: string;
-  /** One line each, with line and column. */
+  /** Warnings of one line each, with line and column. */
   readonly warnings: readonly string[];
-  /** All but those of folders. */
+  /** All settings except the folders'. */
   readonly settings: readonly Setting[];
   readonly folders: readonly FolderView[];
 }
@@ -22,12 +22,12 @@ export interface FolderView {
   readonly path: string;
   readonly settings: readonly Setting[];
   readonly rules: readonly (Rule & {
-    /** A warning about it, for example that it can never match. */
+    /** A warning about the rule, for example that it can never match. */
     readonly warning: string | null;
   })[];
 }
 
-/** @param shown folders from the one to the other, as in `slice`: there may be a thousand */
+/** @param shown range of folders to include, as for `slice`: there may be a thousand */
 export function configView(config: Config, shown: { readonly from: number; readonly to: number }): ConfigView {
   const { written, warnings } = config.source;
   return {
@@ -54,13 +54,13 @@ function folderView({ path, key, rules }: FolderConfig, { source }: Config): Fol
   };
 }
 
-/** What becomes of a path, by the rules in use. Nothing at the path itself is looked at. */
+/** What the current rules would do with a path. The path itself is not accessed. */
 export type TriedPath =
   | ({ readonly folder: string; readonly path: string } & RuleReport)
-  /** Why nothing can be said. */
+  /** Why the outcome cannot be determined. */
   | { readonly why: string };
 
-/** @param given absolute, or relative to one of the folders when there is only one */
+/** @param given absolute, or relative to the watched folder if there is only one */
 export async function tryPath(daemon: Daemon, given: string, now: number): Promise<TriedPath> {
   const { folders } = daemon.config();
   const [only, second] = folders;

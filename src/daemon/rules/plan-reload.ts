@@ -10,49 +10,50 @@ import type { Plan } from '../../routing/plan.ts';
 import { Patience } from '../commands/patience.ts';
 import { asksAgain } from '../commands/reapply.ts';
 
-/** The result of a rule for a file. */
+/** The outcome of the rules for a file. */
 export interface RuleWords {
   readonly rule: string | null;
   readonly channel: string | null;
   readonly title: string | null;
-  /** Why it would be held; null: it would not. */
+  /** Why the file would be held; null: not held. */
   readonly held: string | null;
 }
 
 export interface PlannedChange {
   readonly file: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly state: string;
-  /** `channel`, `title`, `tags` …; `held` when it becomes held or resumes. */
+  /** The fields that change: `channel`, `title`, `tags` …; `held` when the file becomes held or resumes. */
   readonly what: readonly string[];
   readonly before: RuleWords;
   readonly after: RuleWords;
 }
 
-/** What another configuration would change. Nothing was changed. */
+/** The changes that another configuration would make. Nothing is applied. */
 export interface ReloadPlan {
   readonly folders: readonly { readonly path: string; readonly becomes: 'watched' | 'left' | 'watched anew' }[];
-  /** Files of which nothing was sent: the reload itself changes them. */
+  /** Files of which nothing has been sent: the reload itself changes them. */
   readonly waiting: { readonly files: number; readonly changes: readonly PlannedChange[] };
-  /** Files with a video: they keep what they have until `reapply`. `requests`: the cost of that. */
+  /** Files with a video: they keep their metadata until `reapply`. `requests`: the cost of that. */
   readonly sent: {
     readonly files: number;
     readonly requests: number;
     readonly changes: readonly PlannedChange[];
-    /** Files that were not looked at: there are too many. */
+    /** Number of files that were not examined because there are too many. */
     readonly left: number;
   };
 }
 
-/** The limit of each list. */
+/** Most entries in each list. */
 const mostListed = 100;
 
-/** Each costs a look at its disk. */
+/** Most files examined: each costs a disk access. */
 const mostLooked = 20_000;
 
 /**
- * The changes that a reload would make, by the decisions of the intake, and those that `reapply` would make after it.
+ * Returns the changes that a reload would make, as the intake would decide them, and those that a subsequent `reapply`
+ * would make.
  *
  * @param now epoch milliseconds
  */

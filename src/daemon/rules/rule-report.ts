@@ -8,20 +8,20 @@ import { likelyCause } from '../../routing/likely-cause.ts';
 import { compileFilter } from '../../routing/match.ts';
 import { leftAloneName } from '../../watch/left-alone-names.ts';
 
-/** The result of the rules of a folder for a path in it. The file need not exist. */
+/** What a folder's rules do with a path in it. The file need not exist. */
 export interface RuleReport {
-  /** Why dropcast ignores the path; null when it does not. */
+  /** Why dropcast ignores the path; null: it does not. */
   readonly leftAlone: string | null;
-  /** What its sidecar says, in words. */
+  /** A summary of the path's sidecar, in words. */
   readonly sidecar: string;
-  /** Names in its directory that look like sidecars and belong to no video. */
+  /** Names in the path's directory that look like sidecars but belong to no video. */
   readonly loneSidecars: readonly string[];
   readonly explanation: Explanation;
 }
 
 /**
  * @param path relative to the folder
- * @param modifiedMs of the file, epoch milliseconds: titles may contain the day
+ * @param modifiedMs the file's modification time in epoch milliseconds: titles may contain the day
  */
 export async function ruleReport(router: FolderRouter, path: string, modifiedMs: number): Promise<RuleReport> {
   const [reading, loneSidecars] = await Promise.all([
@@ -40,7 +40,7 @@ export async function ruleReport(router: FolderRouter, path: string, modifiedMs:
   };
 }
 
-/** `exclude` wins over `include`. */
+/** `exclude` takes precedence over `include`. */
 function whyNotSelected({ include, exclude }: FolderRouter['folder'], path: string): string {
   const excluding = exclude.find((pattern) => compileFilter([pattern], [])(path));
   if (excluding !== undefined) return `exclude matches it: ${JSON.stringify(excluding)}`;
@@ -52,7 +52,7 @@ function whyNotSelected({ include, exclude }: FolderRouter['folder'], path: stri
   return `no pattern of include selects it: ${include.map((pattern) => JSON.stringify(pattern)).join(', ')}`;
 }
 
-/** The names in a directory that look like sidecars, of which no video there has the name. */
+/** Returns names in a directory that look like sidecars but match no video there. */
 async function loneSidecarsIn(directory: string, router: FolderRouter): Promise<readonly string[]> {
   const names = await readdir(join(router.folder.path, directory)).catch(() => []);
   const lone = new LoneSidecars();

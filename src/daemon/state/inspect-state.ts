@@ -11,10 +11,10 @@ import { callDaemon } from '../control/client.ts';
 import { strayFiles } from './state-owner.ts';
 
 /**
- * Problems of the state directory, one sentence each. A daemon that answers, or another command that has the ledger
- * open, has found its files in order; whether they can still be written is checked in any case. Nothing is created.
+ * Returns problems with the state directory, one sentence each. If a daemon responds or another command has the ledger
+ * open, its files have already been checked. Whether they are still writable is always checked. Creates nothing.
  *
- * @param isShared the ledger is in a database, and not here
+ * @param isShared the ledger is in a database, not in this directory
  */
 export async function inspectState(
   { stateDir, failureLog }: Pick<Config, 'stateDir' | 'failureLog'>,
@@ -27,24 +27,24 @@ export async function inspectState(
     ...always,
     ...(isShared ? [] : await tryLedger(stateDir)),
     await refusalOf(() => sizeOfUsableFile(receiptsPath(stateDir))),
-    // A link there stops no work.
+    // A symbolic link there does not stop work.
     (await linkInstead(failureLog)) === null ? await refusalOf(() => sizeOfUsableFile(failureLog)) : null,
   ];
-  // The ledger speaks of the receipts too.
+  // Removes repetitions: the ledger's message covers the receipts too.
   return [...new Set(found.flatMap((message) => message ?? []))];
 }
 
-/** Enough for the ledger and its log to begin with. */
+/** Least free space: enough for a new ledger and its log. */
 const leastFreeBytes = 1024 * 1024;
 
-/** On a full disk a daemon could not record what it does. */
+/** Reports a full disk, on which a daemon could not record its work. */
 async function fullDisk(stateDir: string): Promise<string | null> {
   const disk = await statfs(stateDir).catch(() => null);
   if (disk === null || disk.bavail * disk.bsize >= leastFreeBytes) return null;
   return `the disk of ${stateDirectory(stateDir)} is full (${disk.bavail * disk.bsize} bytes free): free some space`;
 }
 
-/** What only a write tells: a used-up quota, a disk that fails or became read-only. */
+/** Finds problems that only a write reveals: an exhausted quota, a failing disk, one that became read-only. */
 async function refusedWrite(stateDir: string): Promise<string | null> {
   const probe = join(stateDir, `check.${process.pid}`);
   try {
@@ -53,7 +53,7 @@ async function refusedWrite(stateDir: string): Promise<string | null> {
     await file.datasync();
     return null;
   } catch (error) {
-    // The directory is made when the daemon starts.
+    // The daemon creates the directory when it starts.
     if (errnoOf(error) === 'ENOENT') return null;
     return (await refusal(stateDir, error, stateDirectory(stateDir))).message;
   } finally {
@@ -72,7 +72,7 @@ async function isRunning(socketPath: string): Promise<boolean> {
   }
 }
 
-/** Opening checks every row. The first process that opens the ledger reports what it repaired. */
+/** Opening checks every row. Repairs are reported by the first process that opens the ledger. */
 async function tryLedger(stateDir: string): Promise<readonly (string | null)[]> {
   let repairs: readonly string[] = [];
   const refusal = await refusalOf(async () => {

@@ -9,9 +9,9 @@ export class AlreadyRunningError extends Error {
 }
 
 /**
- * One daemon per state directory, by a lock in it that the kernel releases when the process dies
- * ([why there](../../docs/decisions/0028-a-folder-has-one-owner.md)). The ledger's own exclusive lock is the
- * second one: commands take that for a moment, so it cannot tell a daemon from a command.
+ * Allows one daemon per state directory, by a lock file that the kernel releases when the process dies ([why
+ * there](../../docs/decisions/0028-a-folder-has-one-owner.md)). The ledger's own exclusive lock is separate: commands
+ * hold it for a moment, so it cannot distinguish a daemon from a command.
  *
  * @throws {AlreadyRunningError} @throws {LedgerError}
  */
@@ -25,7 +25,7 @@ export async function lockInstance(stateDir: string): Promise<AsyncDisposable> {
   return lock;
 }
 
-/** Whether a dropcast uses the state directory; false also where that cannot be known. */
+/** Whether a dropcast uses the state directory; also false if that cannot be determined. */
 export async function isInstanceRunning(stateDir: string): Promise<boolean> {
   return isFileLocked(lockPath(stateDir));
 }

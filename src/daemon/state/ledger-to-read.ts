@@ -7,25 +7,25 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';
 import { isLedgerThere } from '../../ledger/sqlite/recovery.ts';
 
-/** Which ledger it is, and how this host names what is in it. */
+/** Locates the ledger and maps its paths to this host's folders. */
 export type LedgerPlace = Pick<Config, 'stateDir' | 'ledger' | 'hostName'> & {
   readonly folders: readonly Pick<FolderConfig, 'path' | 'share'>[];
 };
 
-/** For commands that only look, while no daemon runs on this host. */
+/** A ledger for read-only commands, while no daemon is running on this host. */
 export interface LedgerToRead extends Ledger {
-  /** The hosts that have the same ledger; null: this one has it for itself. */
+  /** The hosts that share the ledger; null: not shared. */
   readonly fleet: Fleet | null;
-  /** @returns null when no request was ever made */
+  /** @returns null if no request was ever made */
   budgetNow(): Promise<BudgetNow | null>;
 }
 
 /**
- * Opens the ledger that the configuration names. What a store needs is loaded only where there is one to read: kysely
- * takes 80 ms of CPU.
+ * Opens the configured ledger. The store's libraries are loaded only if there is a ledger to read: loading kysely takes
+ * 80 ms of CPU.
  *
- * @returns null when nothing was ever written
- * @throws {LedgerError} it cannot be used
+ * @returns null if nothing was ever written
+ * @throws {LedgerError} the ledger cannot be used
  */
 export async function openLedgerToRead(place: LedgerPlace): Promise<LedgerToRead | null> {
   const { stateDir, ledger: database, hostName, folders } = place;

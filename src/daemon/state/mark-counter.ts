@@ -4,8 +4,8 @@ import { isAhead } from '../../watch/root-mark.ts';
 import type { MarkCounter } from '../../watch/root-mark.ts';
 
 /**
- * The counter that the marks of the watched folders are compared with. The receipts have it too: a ledger that was
- * restored from a backup catches up from them, and is then not older than its folders.
+ * The counter that is compared with the marks of the watched folders. The receipts store it too: a ledger restored from
+ * a backup catches up from them, and is then no older than its folders.
  */
 export function markCounter(row: CounterRow, receipts: CounterReceipts): MarkCounter {
   let known = -1;
@@ -17,7 +17,7 @@ export function markCounter(row: CounterRow, receipts: CounterReceipts): MarkCou
       if (known < 0) await load();
       return known;
     },
-    // Other hosts of a fleet advance it as well, so a mark that says more is not believed before the ledger was asked.
+    // Reloads the counter before believing a mark that is ahead, because other fleet hosts advance it as well.
     isBehind: async (mark) => {
       if (mark > known) await load();
       return isAhead(mark, known);

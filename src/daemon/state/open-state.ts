@@ -15,18 +15,18 @@ import { alone } from './sharing.ts';
 import type { Sharing } from './sharing.ts';
 import { requireOwnState } from './state-owner.ts';
 
-/** The contents of the state directory, open. */
+/** The opened contents of the state directory. */
 export interface State extends Rows {
   readonly receipts: Receipts & CounterReceipts;
   readonly failures: Awaited<ReturnType<typeof openFailureLog>>;
 }
 
-/** The rows, in a file of this host or with those of other hosts. */
+/** The rows, in a local file or in a database shared with other hosts. */
 export interface Rows {
   readonly ledger: Ledger;
-  /** Where the requests of the last hour survive a restart. */
+  /** Stores the last hour's requests across restarts. */
   readonly budget: BudgetStore;
-  /** What marks of folders say of a fleet; null: this host has its ledger for itself. */
+  /** Reads a fleet's folder marks; null: the ledger is not shared. */
   readonly marks: FleetFolders | null;
   readonly sharing: Sharing;
 }
@@ -34,13 +34,13 @@ export interface Rows {
 interface StateWorld {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** As it now is: a reload may change it. */
+  /** Returns the current configuration, which a reload may change. */
   config(): Config;
   repaired(what: string): void;
   failureLogBroke(error: unknown): void;
 }
 
-/** Everything in the state directory, by this process alone. */
+/** Opens everything in the state directory, exclusively for this process. */
 export async function openState(config: Config, stack: AsyncDisposableStack, world: StateWorld): Promise<State> {
   const { stateDir, file, failureLog } = config;
   await requireOwnState({ stateDir, file });
@@ -52,7 +52,7 @@ export async function openState(config: Config, stack: AsyncDisposableStack, wor
   };
 }
 
-/** PostgreSQL is loaded only where it is used. */
+/** PostgreSQL code is loaded only if it is used. */
 async function openRows(
   config: Config,
   stack: AsyncDisposableStack,

@@ -13,34 +13,34 @@ import type { MessageTargets } from '../message-targets.ts';
 import type { NewsLines } from '../news/lines.ts';
 
 /**
- * What other hosts change for this one: nothing on a single host (`alone`), the fleet with `ledger: postgres://…`
- * (`src/fleet`).
+ * What changes when other hosts share the ledger: nothing on a single host (`alone`); the fleet with `ledger:
+ * postgres://…` (`src/fleet`).
  */
 export interface Sharing extends Turn {
-  /** Whether this host may start work: it is not drained, and no other host has its name. */
+  /** Whether this host may start work: it is not drained, and its name is unique. */
   mayTake(): boolean;
   /**
-   * Why no file of a folder can be read on this host, as in a folder of another one; null: it can be, if the folder is
+   * Returns why this host can read no file in a folder, for example one on another host. Null: it can, if the folder is
    * there.
    */
   whyNotHere(folder: string): string | null;
   /** @returns null: no other host works on the rows */
   elsewhere(reader: Reader): Elsewhere | null;
   /**
-   * Starts following the other hosts. They cannot see this one until `Shared.start` was called.
+   * Starts following the other hosts. They cannot see this one until `Shared.start` is called.
    *
    * @throws {LedgerUnavailableError}
    */
   join(parts: SharedParts): Promise<Shared>;
 }
 
-/** How another host gets the hash of a file of this one. */
+/** Lets another host get the hash of a file on this one. */
 export interface Reader {
   readonly load: Ledger['load'];
   readonly hash: LocalFiles['hash'];
 }
 
-/** What views ask: with the work of all hosts in `Shared`, of this one in `SharedParts`. */
+/** What views query: `Shared` includes the work of all hosts, `SharedParts` only this one's. */
 export interface Shown {
   readonly ledger: Ledger;
   readonly rows: Rows;
@@ -56,15 +56,15 @@ export interface SharedParts extends Shown {
 }
 
 export interface Shared extends Shown, AsyncDisposable {
-  /** Null: this host has its ledger for itself. */
+  /** Null: the ledger is not shared. */
   readonly fleet: Fleet | null;
-  /** Whether this host reports what its folders expect: of a folder that several hosts watch, one of them does. */
+  /** Whether this host reports a folder's expectations. If several hosts watch it, exactly one does. */
   reports(folder: string): boolean;
-  /** From now on the other hosts know what this one does. */
+  /** Starts publishing this host's work to the others. */
   start(expectations: Pick<Expectations, 'list'>): void;
 }
 
-/** A single host. */
+/** The implementation for a single host. */
 export const alone: Sharing = {
   ...alwaysOurs,
   mayTake: () => true,

@@ -8,10 +8,10 @@ import { LedgerError } from '../../ledger/ledger-error.ts';
 import { stateDirectory } from '../../ledger/state-directory.ts';
 
 /**
- * Keeps root out of the state directory of another user: a ledger, a receipt or a copy that root leaves there is one
- * that this user can no longer open, and the service would end at every start.
+ * Keeps root out of another user's state directory. That user could no longer open a ledger, receipt or copy that root
+ * created there, and the service would fail at every start.
  *
- * @throws {LedgerError} that says whose it is and what to run instead
+ * @throws {LedgerError} names the owner and what to run instead
  */
 export async function requireOwnState({ stateDir, file }: Pick<Config, 'stateDir' | 'file'>): Promise<void> {
   if (!isRoot()) return;
@@ -27,8 +27,8 @@ export async function requireOwnState({ stateDir, file }: Pick<Config, 'stateDir
 }
 
 /**
- * Lets root be the owner of the state directory for the rest of the process, after it has read what only root may read:
- * what it then writes there is the owner's.
+ * Makes root act as the state directory's owner for the rest of the process, so that the owner also owns every file
+ * written there. Call after reading what only root may read.
  */
 export async function actAsOwner(stateDir: string): Promise<void> {
   const owner = isRoot() ? await statOrNull(stateDir) : null;
@@ -38,7 +38,8 @@ export async function actAsOwner(stateDir: string): Promise<void> {
 }
 
 /**
- * For root, who can open them all: which files of the state directory have another owner than the directory itself.
+ * Finds files in the state directory that have a different owner than the directory itself. Runs as root only, because
+ * root can open them all.
  *
  * @returns a sentence with the command that fixes it, or null
  */
@@ -62,7 +63,7 @@ async function statOrNull(path: string): Promise<Stats | null> {
   return stat(path).catch(() => null);
 }
 
-/** Of dropcast's own files: what an operator puts aside here may be anybody's. */
+/** Returns dropcast's own files only: an operator may store files of any owner here. */
 async function namesIn(stateDir: string, below = ''): Promise<readonly string[]> {
   const entries = await readdir(join(stateDir, below)).catch(() => []);
   return entries.map((name) => join(below, name)).filter((path) => ours.test(path));

@@ -11,16 +11,16 @@ import { retry } from '../../commands/retry.ts';
 import type { RetryWanted } from '../../commands/retry.ts';
 import type { WantedFiles } from '../../commands/wanted.ts';
 
-/** Whether a command is only to say what it would do. */
+/** Whether a command only reports what it would do. */
 interface Planned {
   readonly isPlanned?: boolean;
 }
 
 /**
- * What an operator can do to files, folders and feeds: `POST /ignore`, `/retry`, `/reapply`, `/publish`, `/pause`,
- * `/resume`, `/adopt`.
+ * Operator commands on files, folders and feeds: `POST /ignore`, `/retry`, `/reapply`, `/publish`, `/pause`, `/resume`,
+ * `/adopt`.
  *
- * @param readBody the body of a request, or the answer that refuses it
+ * @param readBody returns a request's body, or the response that rejects it
  */
 export function commandRoutes(daemon: Daemon, readBody: (context: Context) => Promise<unknown>): Hono {
   const app = new Hono();
@@ -30,7 +30,7 @@ export function commandRoutes(daemon: Daemon, readBody: (context: Context) => Pr
       return body instanceof Response ? body : context.json(await answer(body));
     });
   };
-  // The same program is on both ends, so what it sends has the right form.
+  // Bodies are not validated: both ends are the same program.
   post('/ignore', (body) => ignore(daemon, body as IgnoreWanted, body as Planned));
   post('/retry', (body) => retry(daemon, body as RetryWanted, body as Planned));
   post('/reapply', (body) => reapply(daemon, body as WantedFiles, body as Planned));

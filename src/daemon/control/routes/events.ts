@@ -5,25 +5,25 @@ import { isAtLeast, isIn, isLevel, newsLevels } from '../../news/selection.ts';
 import { pastPage, shownHost, whyNoCursor } from '../../news/past-lines.ts';
 import { followNews, newsText } from '../../news/stream.ts';
 
-/** The first line of the answer: which run of the daemon the numbers of the others belong to. */
+/** The first line of the response. Identifies the daemon run that the line numbers belong to. */
 export interface NewsHead {
   /** Epoch milliseconds. */
   readonly started_at: number;
-  /** How many lines after the requested one are no longer remembered. */
+  /** Number of lines after the requested one that are no longer in memory. */
   readonly forgotten: number;
 }
 
-/** Each has a connection for as long as it listens, of the hundred that a socket has. */
+/** Most simultaneous followers. Each occupies one of the socket's hundred connections for as long as it listens. */
 const MOST_FOLLOWERS = 30;
 
 /**
- * `GET /events`: the last news as NDJSON.
+ * `GET /events`: recent news as NDJSON.
  *
- * - `limit`: at most so many of the past; `level`: this one and worse; `folder`: a path, and what is in it
- * - `since`, `of`: all after this line of the run that started at this time, instead of `limit`
- * - `follow=1`: continues with new lines as they come
+ * - `limit`: most past lines to return; `level`: lowest severity; `folder`: a path to limit the lines to
+ * - `since`, `of`: all lines after number `since` of the run that started at `of`, instead of `limit`
+ * - `follow=1`: continues with new lines as they occur
  *
- * `GET /events/past`: a page of all that is kept since a time, `since` in epoch milliseconds, `after` a cursor.
+ * `GET /events/past`: a page of the lines kept since a time; `since` in epoch milliseconds, `after` a cursor.
  */
 export function eventRoutes(daemon: Daemon): Hono {
   const { news, startedAt } = daemon;
@@ -38,11 +38,11 @@ export function eventRoutes(daemon: Daemon): Hono {
     if (refusal !== null) return context.json({ error: { message: refusal } }, 400);
     const isWanted = (line: NewsLine): boolean => isAtLeast(line, level) && (folder === null || isIn(line, folder));
     const isSameRun = since !== undefined && Number(of) === startedAt;
-    // Who read another run has its lines already.
+    // A client that followed an earlier run already has that run's lines.
     const from = isSameRun ? Number(since) : since === undefined ? -Infinity : 0;
     const all = news.since(from);
     const wanted = all.filter(isWanted);
-    // Of another run all is new.
+    // After a restart, every line is new to the client.
     const first = since === undefined ? wanted.slice(-Math.max(1, Number(limit) || 1)) : wanted;
     const forgotten = isSameRun ? news.last() - from - all.length : 0;
     const head: NewsHead = { started_at: startedAt, forgotten };

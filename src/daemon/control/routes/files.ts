@@ -5,11 +5,11 @@ import { queryWords, readQuery } from '../../../view/files/query.ts';
 import { foundOf } from '../../../view/files/show-view.ts';
 
 /**
- * - `GET /files`: a page of files, by the words of `queryWords`; `after`, `before` (cursors), `limit`, `counts=1`
- * - `GET /file?name=`: everything about the files of a name
- * - `GET /settling?path=`: what a file settles for
+ * - `GET /files`: a page of files, filtered as in `queryWords`; `after`, `before` (cursors), `limit`, `counts=1`
+ * - `GET /file?name=`: everything about the files with a name
+ * - `GET /settling?path=`: what a file is settling for
  *
- * @param mostFiles of one list
+ * @param mostFiles most files in one list
  */
 export function fileRoutes(daemon: Daemon, mostFiles: number): Hono {
   const { ledger } = daemon;

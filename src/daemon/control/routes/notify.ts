@@ -7,7 +7,7 @@ export interface NotifyTested {
   readonly targets: readonly TargetAnswer[];
 }
 
-/** Sends a test message to all targets, or to the one of that name. */
+/** Sends a test message to the named target; null: to all targets. */
 export type TestNotifications = (name: string | null) => Promise<readonly TargetAnswer[]>;
 
 /** `POST /notify/test` with `{ target: NAME | null }`. */

@@ -3,16 +3,16 @@ import type { Daemon } from '../../daemon.ts';
 /** The result of `POST /test-clip/ended`. */
 export interface TestClipEnded {
   readonly v: 1;
-  /** False: there is no such file. */
+  /** False: no such file. */
   readonly ok: boolean;
 }
 
-/** The reason in the row of a test clip, which explains where its video is. */
+/** The reason recorded for a test clip. Explains why its video is gone. */
 const why = 'a test clip: its video and its file were deleted on purpose';
 
 /**
- * `POST /test-clip/ended`: the command that dropped a test clip has deleted its video and file. The row says so, and
- * needs no one.
+ * `POST /test-clip/ended`: records that the command which dropped a test clip has deleted its video and file, so that
+ * the row needs no attention.
  */
 export async function endTestClip(
   { rows, conductor }: Pick<Daemon, 'rows' | 'conductor'>,
