@@ -1,7 +1,7 @@
 import type { DeafTarget } from './hosts/fleet-view.ts';
 import { clockTime } from './words/clock-time.ts';
 
-/** A notification target that takes no messages, with those that wait for it. */
+/** A notification target that rejects messages, with the number waiting for it. */
 export interface DeafTargetView extends DeafTarget {
   readonly waiting: number;
 }
@@ -17,7 +17,7 @@ export async function deafTargetViews(
   return deaf.map((each) => ({ ...each, waiting: waiting.get(each.name) ?? 0 }));
 }
 
-/** `ntfy "phone" has accepted nothing since 14:32: answered 401; 3 messages wait` */
+/** Example: `ntfy "phone" has accepted nothing since 14:32: answered 401; 3 messages wait`. */
 export function deafWords({ name, type, why, since, waiting }: DeafTargetView, now: number): string {
   const who = name === type ? type : `${type} "${name}"`;
   const wait = waiting === 0 ? '' : `; ${waiting === 1 ? '1 message waits' : `${waiting} messages wait`}`;

@@ -2,15 +2,13 @@ import { stateOf } from '../pipeline/file/facts.ts';
 import type { End, Facts } from '../pipeline/file/facts.ts';
 import { isIgnored } from '../pipeline/file/reasons.ts';
 
-/** The way of a file in the six words that people read. */
+/** A file's progress in the six words shown to people. */
 export type Stage = 'settling' | 'queued' | 'uploading' | 'processing' | 'publishing' | 'done';
 
-/** The word for a file on its way, or for how it ended. */
+/** The stage of a file in progress, or how it ended. */
 export type StageOrEnd = Stage | End | 'ignored';
 
-/**
- * The states of each stage, as files are shown. A file that waits for a retry is in the stage that it will resume.
- */
+/** The displayed states in each stage. A file waiting for a retry belongs to the stage it will resume. */
 export const statesIn: Readonly<Record<Stage, readonly string[]>> = {
   settling: ['settling'],
   queued: ['queued', 'creating', 'awaiting upload'],
@@ -24,7 +22,7 @@ export const stages = Object.keys(statesIn) as readonly Stage[];
 
 export const ends: readonly End[] = ['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'];
 
-/** Every word that people read for a file, in the order of its life. */
+/** Every word shown to people for a file, in life-cycle order. */
 export const stagesAndEnds: readonly StageOrEnd[] = [
   ...stages,
   'failed',
@@ -35,12 +33,12 @@ export const stagesAndEnds: readonly StageOrEnd[] = [
   'superseded',
 ];
 
-/** Pure: a stage as people read it; `live` is its name in JSON. */
+/** Returns a stage's display word; `live` is its name in JSON. Pure. */
 export function stageWord(name: Stage | 'live'): Stage {
   return name === 'live' ? 'done' : name;
 }
 
-/** Pure: files in some of the stages, without those that wait for a retry. */
+/** Counts files in the given stages, without those waiting for a retry. Pure. */
 export function filesIn<Name extends string>(
   all: readonly { readonly name: Name; readonly files: number }[],
   ...names: readonly Name[]
@@ -49,9 +47,9 @@ export function filesIn<Name extends string>(
 }
 
 /**
- * Pure: the stage of a file that has a row.
+ * Returns the stage of a file that has a row. Pure.
  *
- * @param isHeld whether a step works on it
+ * @param isHeld whether a step is working on the file
  */
 export function stageOf(facts: Facts, isHeld: boolean): StageOrEnd {
   const state = stateOf(facts);
@@ -69,15 +67,15 @@ export function stageOf(facts: Facts, isHeld: boolean): StageOrEnd {
   }
 }
 
-/** Pure: the same of a state alone, as a file is shown in it; null for `retrying`, which resumes any of them. */
+/** Returns the stage or end for a displayed state; null for `retrying`, which may resume any stage. Pure. */
 export function stageOfState(state: string): StageOrEnd | null {
   const stage = stages.find((one) => statesIn[one].includes(state));
   return stage ?? ends.find((end) => end === state) ?? null;
 }
 
 /**
- * Pure: counts by state in the words that people read. Counts alone do not tell which stages the files that wait for
- * another try resume, so those are counted apart.
+ * Converts counts by state to the words shown to people. Files waiting for a retry are counted separately, because
+ * counts do not tell which stage each will resume. Pure.
  */
 export function countsAsRead(
   counts: Readonly<Record<string, number>>,
@@ -90,7 +88,7 @@ export function countsAsRead(
   return [...read];
 }
 
-/** The ledger has the same as SQL (`rowStage` in ledger/words.ts). */
+/** Same as the ledger's SQL (`rowStage` in ledger/words.ts). */
 function resumedStage({ dying, readyAt, uploadedAt, uploadStartedAt }: Facts): Stage {
   if (dying) return 'queued';
   if (readyAt !== null) return 'publishing';

@@ -10,7 +10,7 @@ import { obstacleOf } from './words/stop-words.ts';
 import type { Obstacle } from './words/stop-words.ts';
 import { pauseWords, resumeCommand } from './words/pause-words.ts';
 
-/** Why something waits. The order is that of `waitsOf`. */
+/** Why something is waiting. Sorted as in `waitsOf`. */
 export type WaitCause =
   | Obstacle
   | 'paused'
@@ -21,24 +21,24 @@ export type WaitCause =
   | 'unknown channel'
   | 'unknown feed';
 
-/** One cause that holds work up. All surfaces show it with these facts, in these words. */
+/** One cause that holds up work. Every surface shows it with these facts and words. */
 export interface Wait {
   readonly cause: WaitCause;
-  /** Scope; `some` are the files of one folder, channel or feed. */
+  /** Scope; `some`: the files of one folder, channel or feed. */
   readonly holds: 'everything' | 'uploads' | 'new files' | 'some';
-  /** The scope for people: `everything`, `uploads`, `new files`, a folder, `files for channel ch_news`. */
+  /** Display name of the scope: `everything`, `uploads`, `new files`, a folder, `files for channel ch_news`. */
   readonly what: string;
-  /** What happened, without times and remedy, as part of a sentence. */
+  /** What happened, as part of a sentence; without times or remedy. */
   readonly why: string;
-  /** Epoch milliseconds; null when no one noted it. */
+  /** Epoch milliseconds; null if not recorded. */
   readonly since: number | null;
-  /** When it ends, or is tried again (epoch milliseconds); null when it ends only by the remedy. */
+  /** When the wait ends or is retried (epoch milliseconds); null: only the remedy ends it. */
   readonly until: number | null;
-  /** What ends it; null when dropcast continues without help. */
+  /** What ends the wait; null: dropcast continues without help. */
   readonly remedy: string | null;
 }
 
-/** Sources of the waits. */
+/** The sources of waits. */
 export interface WaitPorts {
   readonly conductor: Pick<Conductor, 'pause' | 'createsWaitUntil'> & {
     readonly pauses: Pick<Conductor['pauses'], 'list'>;
@@ -47,11 +47,11 @@ export interface WaitPorts {
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly times: { startAt(): number | null };
   readonly folders: Pick<Folders, 'frozenFolders'>;
-  /** Null: no other host has the same ledger. */
+  /** Null: the ledger is not shared. */
   readonly fleet: { whyAway(): string | null; awaySince(): number | null } | null;
 }
 
-/** Everything that holds work up now, the most far-reaching first. @param now epoch milliseconds */
+/** Returns everything that holds up work now, most far-reaching first. @param now epoch milliseconds */
 export function waitsOf({ conductor, gate, times, folders, fleet }: WaitPorts, now: number): readonly Wait[] {
   const away = fleet?.whyAway() ?? null;
   const pause = conductor.pause();
@@ -60,7 +60,7 @@ export function waitsOf({ conductor, gate, times, folders, fleet }: WaitPorts, n
   const { blockedUntil } = gate.snapshot();
   return [
     ...(away === null ? [] : [ofDatabase(away, fleet?.awaySince() ?? null)]),
-    // That nothing can be written while the database is away is no second cause.
+    // While the database is away, failed writes are not a separate cause.
     ...(pause === null || (away !== null && obstacleOf(pause) === 'database') ? [] : [ofPause(pause)]),
     ...pausedBy(conductor.pauses.list(), now),
     ...(createsUntil === null ? [] : [ofCreates(createsUntil)]),
@@ -77,13 +77,13 @@ function ofDatabase(why: string, since: number | null): Wait {
   return { ...none, cause: 'database', holds: 'everything', what: 'everything', why, since };
 }
 
-/** Pure: the wait of a pause that dropcast set itself. */
+/** Converts a pause that dropcast set itself into a wait. Pure. */
 export function ofPause(pause: Pause): Wait {
   const { holds, why, since, nextProbeAt } = pause;
   return { ...none, cause: obstacleOf(pause), holds, what: holds, why, since, until: nextProbeAt };
 }
 
-/** Pure: what people paused, the pause of everything first. @param now epoch milliseconds */
+/** Converts operators' pauses into waits, the pause of everything first. Pure. @param now epoch milliseconds */
 export function pausedBy(pauses: readonly OperatorPause[], now: number): readonly Wait[] {
   return pauses
     .toSorted((a, b) => Number(a.folder !== null) - Number(b.folder !== null))
@@ -116,12 +116,12 @@ function ofRateLimit(until: number): Wait {
   return { ...none, cause: 'rate limit', holds: 'some', what: 'requests', why: 'rate limited (429)', until };
 }
 
-/** Pure: the wait of a folder that cannot be used. */
+/** Converts an unusable folder into a wait. Pure. */
 export function ofFolder({ path, why }: FrozenFolder): Wait {
   return { ...none, cause: 'folder', holds: 'some', what: path, why };
 }
 
-/** Pure: the wait of what goes to a channel or feed that the service does not have. */
+/** Converts a channel or feed that the service lacks into the wait of its files. Pure. */
 export function ofName({ kind, name, since }: UnknownName): Wait {
   return {
     ...none,
@@ -134,22 +134,25 @@ export function ofName({ kind, name, since }: UnknownName): Wait {
   };
 }
 
-/** Pure: the cause for which nothing at all is sent; null when something may be. */
+/** Returns the cause that stops all sending; null if something can be sent. Pure. */
 export function stopOf(waits: readonly Wait[]): Wait | null {
   return waits.find(({ holds, cause }) => holds === 'everything' || cause === 'upload host') ?? null;
 }
 
-/** Pure: the cause for which no waiting file begins; null when one may. @param queued files that wait to begin */
+/**
+ * Returns the cause that keeps every waiting file from starting; null if one can start. Pure. @param queued number of
+ * files waiting to start
+ */
 export function mainWait(waits: readonly Wait[], queued: number): Wait | null {
   return stopOf(waits) ?? (queued === 0 ? null : (waits.find(({ holds }) => holds !== 'some') ?? null));
 }
 
-/** Pure: what dropcast waits for, in two to six words: `Waiting for the key`, `Paused by anna since 14:02`. */
+/** Describes a wait in two to six words: `Waiting for the key`, `Paused by anna since 14:02`. Pure. */
 export function briefly(wait: Wait): string {
   return wait.cause === 'paused' ? capitalised(wait.why) : `Waiting ${goalOf(wait)}`;
 }
 
-/** Pure: a heading, without the reason: `Everything waits for the key`, `/mnt/nas waits`. */
+/** Returns a heading without the reason: `Everything waits for the key`, `/mnt/nas waits`. Pure. */
 export function headingOf(wait: Wait): string {
   return wait.holds === 'some' || wait.cause === 'paused' ? subjectOf(wait) : `${subjectOf(wait)} ${goalOf(wait)}`;
 }
@@ -164,8 +167,8 @@ const goals: Readonly<Partial<Record<WaitCause, string>>> = {
 };
 
 /**
- * Pure: one wait as a sentence without its full stop: `Everything waits: the service cannot be reached, since 14:02;
- * next try at 14:07`.
+ * Describes a wait as a sentence without its full stop: `Everything waits: the service cannot be reached, since 14:02;
+ * next try at 14:07`. Pure.
  */
 export function waitWords(wait: Wait, now: number): string {
   return `${subjectOf(wait)}: ${whyWords(wait, now)}`;
@@ -176,23 +179,23 @@ function subjectOf({ cause, holds, what }: Wait): string {
   return `${capitalised(what)} ${verb}`;
 }
 
-/** Pure: the same without what waits, for a place that names it. */
+/** Describes why a wait exists, without naming what waits. Pure. */
 export function whyWords(wait: Wait, now: number): string {
   const { cause, why, since, remedy } = wait;
-  // Their words have the times.
+  // For these causes, `why` already contains the times.
   if (cause === 'paused' || cause === 'database') return remedy === null ? why : `${why}; ${remedy}`;
-  // The first part is what happened; advice may follow it.
+  // The first part states what happened; advice may follow.
   const [happened = why, ...advice] = why.split('; ');
   const start = since === null ? happened : `${happened}, since ${clockTime(since, now)}`;
   return [start, ...advice, endWords(wait, now), remedy].filter((part) => part !== null).join('; ');
 }
 
-/** Pure: the same for a text that is read later, when the next try is long over. */
+/** Like `whyWords`, but without the next try, for text read after that time. Pure. */
 export function lastingWords(wait: Wait, now: number): string {
   return whyWords(isObstacle(wait) ? { ...wait, until: null } : wait, now);
 }
 
-/** Pure: the waits as lines. The state of a fleet has a list of its own, which begins with the database. */
+/** Returns the waits as lines. Omits the database, which heads the separate list of fleet problems. Pure. */
 export function waitLines(waits: readonly Wait[], now: number): readonly string[] {
   return waits.filter(({ cause }) => cause !== 'database').map((wait) => `${waitWords(wait, now)}.`);
 }
@@ -204,7 +207,7 @@ function endWords(wait: Wait, now: number): string | null {
   return `${isObstacle(wait) ? 'next try' : 'resumes'} at ${clockTime(until, now)}`;
 }
 
-/** Whether dropcast found the cause itself and keeps trying: its `until` is the next try. */
+/** Whether dropcast detected the cause itself and keeps trying: `until` is the next attempt. */
 export function isObstacle({ cause }: Wait): boolean {
   return obstacles.has(cause);
 }
@@ -219,8 +222,8 @@ const obstacles: ReadonlySet<WaitCause> = new Set<WaitCause>([
 ]);
 
 /**
- * Pure: what a file waits for. The whole reason of an obstacle appears once on each surface; files refer to it:
- * `waiting for the key`.
+ * Describes what a file is waiting for. For an obstacle it only names the goal, `waiting for the key`, because each
+ * surface shows the full reason once. Pure.
  */
 export function fileWaitWords(wait: Wait, now: number): string {
   return isObstacle(wait) ? `waiting ${goalOf(wait)}` : whyWords({ ...wait, remedy: null }, now);

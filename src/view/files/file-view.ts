@@ -20,44 +20,41 @@ import { type LineWorld, type Standings, type Standing, standingsOf, whyInLine }
 import { workStates } from './known-states.ts';
 import { shownState } from './known-states.ts';
 
-/** A file as commands, page and programs see it. Times are epoch milliseconds; nothing in it is secret. */
+/** A file as shown to commands, the page and programs. Times are epoch milliseconds. Contains no secrets. */
 export interface FileView {
   readonly id: string;
   readonly state: string;
-  /**
-   * What people read of it: its stage, for a file that waits for a retry the one that it will resume; or how it
-   * ended.
-   */
+  /** The displayed stage or end. A file waiting for a retry shows the stage it will resume. */
   readonly stage: StageOrEnd;
   /**
-   * The host of the fleet that sent it, or while it is not sent, that works on it or did so last; null on a single
-   * host.
+   * The fleet host that sent the file; until it is sent, the host working on it or the last one that did. Null on a
+   * single host.
    */
   readonly host: string | null;
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly size: number;
   readonly sent: number | null;
-  /** How fast it is sent at present; null when it is not. */
+  /** Current upload progress; null: not uploading. */
   readonly upload: {
     /** Null in the first second. */
     readonly bytes_per_second: number | null;
-    /** No byte has left since; null when bytes leave. */
+    /** When bytes stopped leaving; null: they are leaving. */
     readonly stalled_since: number | null;
-    /** When all bytes are sent; null when it cannot be said. */
+    /** When all bytes will be sent; null if unknown. */
     readonly done_at: number | null;
   } | null;
-  /** Where it waits in line; null when it does not. */
+  /** The file's place in line; null: not in line. */
   readonly queue: {
-    /** Files of its folder, priority and size that came before it; at most 1,000 are counted. */
+    /** Files with the same folder, priority and size class that arrived earlier; at most 1,000 are counted. */
     readonly before: number;
-    /** When its upload starts; null when it cannot be said: `why` has the reason. */
+    /** When the upload starts; null: unknown, and `why` has the reason. */
     readonly starts_at: number | null;
   } | null;
-  /** When its video is ready at the service, about; null when it cannot be said. */
+  /** Approximate time at which the service will have the video ready; null if unknown. */
   readonly ready_at: number | null;
   readonly rule: string | null;
-  /** `high`, `normal` or `low`; null while no rule takes it. */
+  /** `high`, `normal` or `low`; null until a rule accepts the file. */
   readonly priority: string | null;
   readonly channel: string | null;
   readonly title: string | null;
@@ -73,7 +70,7 @@ export interface FileView {
   readonly not_before: number | null;
   readonly why: string | null;
   readonly code: string | null;
-  /** By this word the files that stand still for the same reason are selected. */
+  /** Key that selects all files stopped for the same reason. */
   readonly cause: string | null;
   readonly local: string | null;
   readonly times: {
@@ -94,9 +91,9 @@ interface Live {
   readonly upload?: FileView['upload'];
   readonly queue?: FileView['queue'];
   readonly readyAt?: number | null;
-  /** The reason it is waiting, when nothing went wrong. */
+  /** The reason the file is waiting, when nothing went wrong. */
   readonly why?: string | null;
-  /** Why no host continues with it, whatever went wrong before. */
+  /** Why no host continues the file, regardless of earlier failures. */
   readonly stuck?: string | null;
 }
 
@@ -147,14 +144,14 @@ function fileView(facts: Facts, live?: Live): FileView {
   };
 }
 
-/** Parts of the running daemon that know more of a file than its row. */
+/** The parts of the running daemon that know more about a file than its row. */
 export interface LiveDaemon extends LineWorld {
   readonly conductor: LineWorld['conductor'] & Pick<Conductor, 'feedsWaiting' | 'pollTrouble'>;
   readonly rows: Pick<Rows, 'isHeld' | 'held'>;
   waits(): readonly Wait[];
 }
 
-/** The daemon as it was when its steps worked on these rows: several views of one moment must not disagree. */
+/** Presents the daemon as it was when steps held these rows, so that several views of one moment agree. */
 export function asHeld(daemon: Omit<LiveDaemon, 'rows'>, held: readonly string[]): LiveDaemon {
   const { conductor, gate, times, fleet } = daemon;
   const waits = daemon.waits();
@@ -170,7 +167,8 @@ export function asHeld(daemon: Omit<LiveDaemon, 'rows'>, held: readonly string[]
 }
 
 /**
- * A row with what only the running daemon knows: which files a step works on, how far it is, what the others wait for.
+ * Combines a row with what only the running daemon knows: which files have a running step, their progress, and what the
+ * others are waiting for.
  */
 export function viewOf(
   daemon: LiveDaemon | null,
@@ -183,12 +181,12 @@ export function viewOf(
   return fileView(facts, { host, ...liveOf(daemon, facts, places) });
 }
 
-/** From then on, the host that follows it on the service is of no interest. */
+/** Once the file is sent, it does not matter which host follows it on the service. */
 function isSent({ uploadedAt }: Facts): boolean {
   return uploadedAt !== null;
 }
 
-/** Who works on it now. */
+/** Returns the host that is working on the file now. */
 function hostOf({ fleet, rows }: LiveDaemon, id: string): string | null {
   if (fleet === null || !rows.isHeld(id)) return null;
   return workerOf(fleet, id) ?? fleet.self;
@@ -215,7 +213,7 @@ function liveOf(daemon: LiveDaemon, facts: Facts, places: Standings): Live {
   return { isHeld: true, sent, upload: progress, readyAt, why };
 }
 
-/** A video that takes longer than usual may be ready at any time, so no time is given. */
+/** A video that takes longer than usual may be ready at any moment, so no time is estimated. */
 function readyAtOf(daemon: LiveDaemon, sentAt: number | null): number | null {
   const { processingMs } = daemon.conductor.pace();
   if (sentAt === null || processingMs === null) return null;
@@ -223,12 +221,12 @@ function readyAtOf(daemon: LiveDaemon, sentAt: number | null): number | null {
   return at < Date.now() ? null : at;
 }
 
-/** A ledger that is read without a daemon says itself which hosts have it. */
+/** A ledger read without a daemon lists its hosts itself. */
 export interface OfFleet {
   readonly fleet?: FleetView | null;
 }
 
-/** With what each file in line waits for. */
+/** Builds file views, including what each file in line is waiting for. */
 export async function viewsOf(
   ledger: LineRows & OfFleet,
   daemon: LiveDaemon | null,
@@ -243,7 +241,7 @@ export async function viewsOf(
   return files.map((facts) => viewOf(live, facts, places, writers));
 }
 
-/** Reports of other hosts about a file, for a host that runs no daemon. */
+/** Reports by other hosts about a file, for a host without a running daemon. */
 function elsewhereOf(fleet: FleetView, facts: Facts, writers: ReadonlyMap<string, string> = new Map()): Live {
   const { id } = facts;
   const worker = workerOf(fleet, id);
@@ -263,7 +261,7 @@ function queueOf({ before, startsInMs }: Standing): FileView['queue'] {
   return { before, starts_at: startsInMs === null ? null : Math.round(Date.now() + startsInMs) };
 }
 
-/** A line that rests for less is still called alive: bytes leave in bursts. */
+/** Idle time before an upload counts as stalled, in milliseconds. Shorter gaps are normal: bytes leave in bursts. */
 const stallMs = 10_000;
 
 function uploadOf(
@@ -306,7 +304,7 @@ function waitsFor(daemon: LiveDaemon, facts: Facts, place: Standing | undefined)
   return trouble && pollWords(trouble, now);
 }
 
-/** Whether a wait keeps a file from its next step. A rate limit only delays it. */
+/** Whether a wait keeps a file from its next step. A rate limit only delays the file. */
 function holdsUp({ cause, holds, what }: Wait, facts: Facts): boolean {
   const state = stateOf(facts);
   switch (cause) {
@@ -322,7 +320,7 @@ function holdsUp({ cause, holds, what }: Wait, facts: Facts): boolean {
   }
 }
 
-/** Its bytes are needed, and no host that works can read them; or no host works. */
+/** Returns why no host can continue the file: no working host can read its bytes, or none is working. Null: one can. */
 function stuckOf(fleet: FleetView | null, facts: Facts, watched: readonly string[]): string | null {
   if (!workStates.includes(stateOf(facts))) return null;
   if (facts.uploadedAt !== null) return noneTakesWords(fleet);
@@ -334,7 +332,7 @@ function foldersOf(daemon: LiveDaemon): readonly string[] {
   return daemon.fleet === null ? [] : daemon.config().folders.map(({ path }) => path);
 }
 
-/** Records are created only a little ahead of the uploads. */
+/** Records count as part of the queue because they are created only shortly before the upload. */
 function isBeforeUpload(state: FileState): boolean {
   return state === 'queued' || state === 'awaiting upload';
 }
@@ -344,7 +342,7 @@ function withoutQuery(address: string): string {
   return start === address ? address : `${start ?? ''}?…`;
 }
 
-/** Why it takes long to hear of a video. */
+/** Why news of a video's status is slow to arrive. */
 function pollWords(trouble: PollTrouble, nowMs: number): string {
   if (trouble.kind === 'no list')
     return `the service does not list videos (${trouble.failure.message}): dropcast polls each one by its id, which is slower`;
@@ -356,7 +354,7 @@ function pollWords(trouble: PollTrouble, nowMs: number): string {
   return `${waits}: ${kept} kept for creating and publishing`;
 }
 
-/** Why a file that is ready is not published yet. */
+/** Why a file that is ready has not been published yet. */
 function publishWords(facts: Facts, waits: readonly FeedWait[], nowMs: number): string {
   const feeds = feedsToPublish(facts);
   const ours = waits.filter(({ feed }) => feeds.includes(feed));
@@ -372,10 +370,10 @@ function publishWords(facts: Facts, waits: readonly FeedWait[], nowMs: number): 
 }
 
 /**
- * When the local file of a finished video is deleted, for a person: `will be deleted after 2026-11-29 14:00, or when
- * the disk is 85 % full`.
+ * Describes when a finished video's local file will be deleted: `will be deleted after 2026-11-29 14:00, or when the
+ * disk is 85 % full`.
  *
- * @returns null when it is not to be deleted later
+ * @returns null when no deletion is scheduled
  */
 export function deletionWords({ disposal, afterReady, endedAt }: Facts, nowMs = Date.now()): string | null {
   if (disposal !== 'later' || afterReady.kind !== 'delete' || afterReady.later === undefined) return null;

@@ -5,13 +5,13 @@ import type { Folders } from '../../intake/folders.ts';
 import { viewsOf } from './file-view.ts';
 import type { FileView, LiveDaemon, OfFleet } from './file-view.ts';
 
-/** Parts of the running daemon that lists of files show. */
+/** The parts of the running daemon that file lists show. */
 export interface ListedDaemon extends LiveDaemon {
   readonly folders: Pick<Folders, 'settling'>;
 }
 
 export interface SettlingView {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly size: number;
   readonly why: string;
@@ -20,16 +20,16 @@ export interface SettlingView {
 export interface FilesView {
   readonly v: 1;
   readonly files: readonly FileView[];
-  /** On the first page. They have no row yet, and come before all others. */
+  /** Settling files, on the first page only. They have no rows yet and come before all other files. */
   readonly settling: readonly SettlingView[];
-  /** How many there are on all pages. */
+  /** Number of files on all pages. */
   readonly total: number;
-  /** `after` of the next page and `before` of the one before it; null: there is none. */
+  /** Cursors: `after` for the next page, `before` for the previous one; null: there is no such page. */
   readonly next: string | null;
   readonly previous: string | null;
-  /** The newest of these rows, for `upTo` of the next question; null when there are none. */
+  /** Newest of these rows, for `upTo` in the next request; null when there are none. */
   readonly newest: string | null;
-  /** Counts of all rows that match, when requested. */
+  /** Counts of all matching rows, if requested. */
   readonly counts?: FileFacets;
 }
 
@@ -39,12 +39,12 @@ export type FilesLedger = LineRows &
   };
 
 /**
- * Files of a selection, newest first, with what each of them waits for.
+ * Lists the selected files, newest first, with what each is waiting for.
  *
- * @param daemon null: none runs, so settling files are not known
- * @param asked.range.limit settling files included
- * @param asked.isCounted also by each property
- * @param asked.isSettlingTold false: files that settle are only counted
+ * @param daemon null: not running, so settling files are unknown
+ * @param asked.range.limit includes settling files
+ * @param asked.isCounted also count files by each property
+ * @param asked.isSettlingTold false: settling files are only counted
  */
 export async function filesOf(
   ledger: FilesLedger,
@@ -76,12 +76,12 @@ export async function filesOf(
   };
 }
 
-/** Only the running daemon knows which files a step works on. */
+/** Adds the rows that steps are working on, which only the running daemon knows. */
 export function shownNow(daemon: ListedDaemon | null, selection: FileSelection): FileSelection {
   return { ...selection, working: daemon?.rows.held() ?? [] };
 }
 
-/** What settles has a folder, a path, and nothing else to select by. */
+/** Returns matching settling files. They can only be selected by state, folder and path. */
 function settlingOf(daemon: ListedDaemon | null, selection: FileSelection): readonly SettlingFile[] {
   const { ids, states, stages, folder, host, channel, feed, cause, text, needsPerson } = selection;
   const isRowWanted = [ids, host, channel, feed, cause, needsPerson].some((value) => value !== undefined);
@@ -102,7 +102,7 @@ function pathOf({ folder, path }: SettlingFile): string {
   return `${folder}/${path}`;
 }
 
-/** They have a state and a folder, as `status` says, and nothing else. */
+/** Settling files count only by state and folder, as in `status`. */
 function withSettling(counts: FileFacets, settling: readonly SettlingFile[]): FileFacets {
   if (settling.length === 0) return counts;
   const folders = new Map(counts.folders.map(({ value, files }) => [value, files]));

@@ -9,27 +9,27 @@ import type { Rows } from '../../pipeline/file/rows.ts';
 import { paceOf } from '../outlook/pace.ts';
 import type { PaceWorld } from '../outlook/pace.ts';
 
-/** Where a file waits for a lane. */
+/** A file's place in line for an upload. */
 export interface Standing {
-  /** Files of its folder, priority and size that came before it. */
+  /** Files with the same folder, priority and size class that arrived earlier. */
   readonly before: number;
-  /** Null: it cannot be said. */
+  /** Null if unknown. */
   readonly startsInMs: number | null;
 }
 
-/** Parts of the running daemon that say when files in line start. */
+/** The parts of the running daemon needed to estimate when files in line start. */
 export interface LineWorld extends PaceWorld {
   readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'createsWaitUntil' | 'noSlot' | 'uploads'>;
   readonly rows: Pick<Rows, 'held'>;
 }
 
-/** By id. */
+/** Keyed by file id. */
 export type Standings = ReadonlyMap<string, Standing>;
 
-/** Files whose place in line one view looks up at most. */
+/** Most files whose place in line one view looks up. */
 const mostPlaces = 100;
 
-/** More are not counted. */
+/** Most files counted ahead of another. */
 const mostBefore = 1_000;
 
 export async function standingsOf(daemon: LineWorld, ledger: LineRows, files: readonly Facts[]): Promise<Standings> {
@@ -50,7 +50,10 @@ function isInLine(facts: Facts): boolean {
   return ['queued', 'awaiting upload'].includes(stateOf(facts));
 }
 
-/** Null when the wait has no known end, or does not depend on the turn; `why` then has the reason. */
+/**
+ * Estimates when the file's upload starts. Null: the wait has no known end or does not depend on the file's place;
+ * `why` has the reason.
+ */
 function whenOf(daemon: LineWorld, facts: Facts, before: number, lines: readonly Line[]): number | null {
   const { conductor } = daemon;
   const state = stateOf(facts) === 'queued' ? 'queued' : 'awaiting upload';
@@ -62,8 +65,8 @@ function whenOf(daemon: LineWorld, facts: Facts, before: number, lines: readonly
 }
 
 /**
- * Why a file waits for a lane although budget and hosts allow it, and why the time is not known; null when there is
- * nothing to add.
+ * Explains why a file waits for an upload slot although budget and hosts allow it, and why the time is unknown; null
+ * when there is nothing to add.
  */
 export function whyInLine(daemon: LineWorld, facts: Facts, place: Standing | undefined): string | null {
   const why = daemon.conductor.noSlot(facts);

@@ -1,7 +1,7 @@
 import { type Facts, stateOf } from '../../pipeline/file/facts.ts';
 import { stepStates } from '../../pipeline/file/selection.ts';
 
-/** States of a file that is on its way. */
+/** States of a file in progress. */
 export const workStates: readonly string[] = [
   'queued',
   'awaiting upload',
@@ -10,7 +10,7 @@ export const workStates: readonly string[] = [
   'retrying',
 ];
 
-/** Every state in which a file is shown, in the order of its life. */
+/** Every displayed state, in life-cycle order. */
 export const knownStates: readonly string[] = [
   'settling',
   'creating',
@@ -24,28 +24,28 @@ export const knownStates: readonly string[] = [
   'superseded',
 ];
 
-/** A step is known to the running daemon alone. */
+/** States while a step is running, which only the running daemon knows. */
 const steps: Readonly<Record<string, string>> = stepStates;
 
-/** The state of a file as it is shown. */
+/** Returns a file's displayed state. */
 export function shownState(facts: Facts, isHeld: boolean): string {
   const state = stateOf(facts);
   return isHeld ? (steps[state] ?? state) : state;
 }
 
-/** Counts files as they are shown, all together or those of one folder. */
+/** Converts counts by state to displayed states, for all files or for one folder. */
 export type StepCounts = (
   counts: Readonly<Record<string, number>>,
   folder?: string,
 ) => Readonly<Record<string, number>>;
 
-/** Pure. @param held the rows that a step works on */
+/** Builds a `StepCounts` function. Pure. @param held the rows that steps are working on */
 export function countSteps(held: readonly Facts[]): StepCounts {
   return (counts, folder) => {
     const shown = { ...counts };
     for (const facts of held) {
       const [state, step] = [stateOf(facts), shownState(facts, true)];
-      // The row may have moved on since it was counted.
+      // The row may have changed since it was counted.
       if ((folder ?? facts.folder) !== facts.folder || (shown[state] ?? 0) === 0) continue;
       shown[state] = (shown[state] ?? 0) - 1;
       shown[step] = (shown[step] ?? 0) + 1;

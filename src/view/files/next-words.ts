@@ -2,12 +2,12 @@ import { clockTime } from '../words/clock-time.ts';
 import type { FileView } from './file-view.ts';
 import { progressWords } from './progress-words.ts';
 
-/** What may still become of a finished local file: only then there is more to say. */
+/** Values of a finished file's `local` that still have something to report. */
 const unfinished: ReadonlySet<string | null> = new Set(['later', 'pending', 'waiting', 'refused']);
 
 /**
- * Pure: why a file is where it is, and what happens next with its time, in one sentence; empty when there is nothing to
- * say.
+ * Explains, in one sentence, why a file is where it is and what happens next and when. Empty when there is nothing to
+ * add. Pure.
  */
 export function reasonWords(file: FileView, now: number): string {
   if (file.state === 'done' && !unfinished.has(file.local)) return '';
@@ -15,7 +15,7 @@ export function reasonWords(file: FileView, now: number): string {
   return parts.join('; ');
 }
 
-/** Pure: what happens next, with its time; null when nothing does, or `why` says it. */
+/** Describes what happens next and when; null when nothing does, or `why` already says so. Pure. */
 export function nextWords(file: FileView, now: number): string | null {
   if (file.not_before !== null) return `next try at ${clockTime(file.not_before, now)}`;
   return progressWords(file, now);

@@ -3,8 +3,8 @@ import { clockTime } from '../words/clock-time.ts';
 import type { FileView } from './file-view.ts';
 
 /**
- * Pure: how far the upload of a file is, when it starts, or when its video is ready, in words; null when there is
- * nothing to say, or `why` says it.
+ * Describes how far the upload is, when it starts, or when the video is ready. Null when there is nothing to add, or
+ * `why` already says so. Pure.
  *
  * @param nowMs epoch milliseconds
  */
@@ -42,7 +42,7 @@ function startWords(
 
 const minuteMs = 60_000;
 
-/** `in about 4 min`; a time of the clock when it is more than an hour away. */
+/** Example: `in about 4 min`; a clock time if more than an hour away. */
 function timeWords(atMs: number, nowMs: number): string {
   const inMs = atMs - nowMs;
   if (inMs < minuteMs) return 'in less than a minute';

@@ -4,7 +4,7 @@ import type { FileSelection } from '../../pipeline/file/selection.ts';
 import { knownStates } from './known-states.ts';
 import { ends, stages, stagesAndEnds, stageWord } from '../stages.ts';
 
-/** What `ls` takes as options and the page in its address, by the same names. */
+/** Query words, with the same names as options of `ls` and as parameters in the page's address. */
 export const queryWords = [
   'state',
   'stage',
@@ -18,17 +18,17 @@ export const queryWords = [
   'q',
 ] as const;
 
-/** Among the states of a question: whatever state a file is in that needs a person. */
+/** Used as a state: selects files that need a person, whatever their state. */
 export const needsYou = 'needs-you';
 
 export type QueryWord = (typeof queryWords)[number];
 
-/** As the operator gave it; an empty text is none. */
+/** Values as the operator gave them; empty text counts as omitted. */
 export type FileQuery = Readonly<Partial<Record<QueryWord, string | undefined>>>;
 
 export interface ReadQuery {
   readonly selection: FileSelection;
-  /** What cannot be meant, a sentence each. The selection is without it. */
+  /** Invalid values, one sentence each. They are ignored in the selection. */
   readonly problems: readonly string[];
 }
 
@@ -66,8 +66,8 @@ export function readQuery(query: FileQuery, now: number): ReadQuery {
 }
 
 /**
- * Words of people where all of them are: the stages, and how files ended. Where one is a state that only JSON has, all
- * are such states. Ends are the same either way, and found faster as states.
+ * Interprets the words as displayed stages and ends if all of them are. If any is a state that only JSON has, all must
+ * be JSON states. Ends have the same name in both, and states are faster to query.
  */
 function readStates(text: string | undefined, problems: string[]): Pick<FileSelection, 'states' | 'stages'> {
   if (text === undefined) return {};
@@ -90,10 +90,10 @@ function isShown(word: string): boolean {
   return stagesAndEnds.some((shown) => shown === word);
 }
 
-/** Who asks for what was skipped also means what a person ignored. */
+/** A query for skipped files includes those that a person ignored. */
 const skipped = ['skipped', 'ignored'];
 
-/** `live`: the name of the last stage in JSON. */
+/** `live` is the JSON name of the last stage. */
 function inStage(
   among: readonly string[] | undefined,
   text: string | undefined,
@@ -112,7 +112,7 @@ function readTime(word: 'since' | 'until', text: string, now: number, problems: 
   if (text === 'yesterday') return new Date(today.getFullYear(), today.getMonth(), today.getDate() - 1).getTime();
   const duration = parseDuration(text, { min: '1s', max: '3650d' });
   if (duration.ok) return now - duration.value;
-  // A day alone is a day of this machine's clock, as on its page; SQLite's and JavaScript's is one of UTC.
+  // A date alone means the local day, as on the page. JavaScript and SQLite would take it as UTC.
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00`) : new Date(text);
   if (/^\d{4}-/.test(text) && !Number.isNaN(at.getTime())) return at.getTime();
   problems.push(`${word} "${text}": expected today, yesterday, a day like 2026-11-22, or ${DURATION_FORM}`);

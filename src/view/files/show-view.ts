@@ -15,7 +15,7 @@ import type { Span } from './spans.ts';
 export interface ShowView {
   readonly v: 1;
   readonly file: FileView;
-  /** How long each step took, in their order. */
+  /** Duration of each step, in order. */
   readonly spans: readonly Span[];
   readonly history: readonly HistoryLine[];
   readonly suspects: number;
@@ -24,7 +24,7 @@ export interface ShowView {
 export interface FoundView {
   readonly v: 1;
   readonly found: readonly ShowView[];
-  /** Files of this name that settle: they have no row yet. */
+  /** Settling files with this name: they have no row yet. */
   readonly settling: readonly SettlingView[];
 }
 
@@ -57,7 +57,7 @@ export async function showAll(
   );
 }
 
-/** By path, file name, or one of them as `ls` prints it. */
+/** Finds settling files by path, by file name, or by either as printed by `ls`. */
 function settlingNamed(daemon: ListedDaemon | null, name: string): readonly SettlingView[] {
   const printed = printedName(name);
   const isNamed = (path: string): boolean =>

@@ -1,6 +1,6 @@
 import type { FileView } from './file-view.ts';
 
-/** One step of a file on its way. Times are epoch milliseconds. */
+/** One step in a file's life cycle. Times are epoch milliseconds. */
 export interface Span {
   readonly step:
     | 'waiting for a record'
@@ -10,13 +10,13 @@ export interface Span {
     | 'processing'
     | 'publishing';
   readonly started_at: number;
-  /** Null while it lasts. */
+  /** Null while the step is running. */
   readonly ended_at: number | null;
-  /** Until now, if it lasts. Never negative, even when the clock was set back. */
+  /** Until now if still running. Never negative, even if the clock was set back. */
   readonly duration_ms: number;
 }
 
-/** Pure: how long each step of a file took so far. */
+/** Returns how long each step of a file has taken so far. Pure. */
 export function spansOf(
   file: Pick<FileView, 'times' | 'state' | 'publish' | 'source_url'>,
   now: number,
@@ -33,7 +33,7 @@ export function spansOf(
   ];
   return marks.flatMap(([step, from, to]) => {
     if (from === null) return [];
-    // What ended otherwise ended in the step it was in.
+    // A file that ended early ended in the step it was in.
     const until = to ?? ended;
     return [{ step, started_at: from, ended_at: until, duration_ms: Math.max(0, (until ?? now) - from) }];
   });

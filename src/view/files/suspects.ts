@@ -7,16 +7,16 @@ import type { Rows } from '../../pipeline/file/rows.ts';
 
 /** A record that dropcast may have left on the service without bytes. */
 export interface SuspectView {
-  /** Names it in `dropcast suspects --dismiss`: its video id, or the token of a create request that has no answer. */
+  /** Name for `dropcast suspects --dismiss`: its video id, or the token of an unanswered create request. */
   readonly name: string;
-  /** Known only when the service answered. */
+  /** Known only if the service responded. */
   readonly video_id: string | null;
   readonly title: string;
   /** Epoch milliseconds. */
   readonly created: number | null;
-  /** Id of the file that it was for. */
+  /** Id of the file that the record was created for. */
   readonly file: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly why: string;
 }
@@ -32,10 +32,10 @@ const ends: readonly End[] = ['failed', 'held', 'skipped', 'vanished', 'supersed
 const mostListed = 10_000;
 
 /**
- * Every record that may be empty, by name: those that no upload will fill, and create requests without an answer. A
- * record that its file still waits for is none.
+ * Lists every record that may be empty, by name: those that no upload will fill, and unanswered create requests.
+ * Excludes records that their file still needs.
  *
- * @param daemon null when none runs: then no request is under way
+ * @param daemon null when not running; no request is then in progress
  */
 export async function suspectsOf(
   ledger: SuspectLedger,
@@ -65,7 +65,7 @@ function viewOf(facts: Facts): SuspectView {
   return { name, video_id: name, title, created: createdAt, file: id, path: `${folder}/${path}`, why: whyLeft(facts) };
 }
 
-/** What left the record of a file without use. */
+/** Why a file no longer needed its record. */
 const leftWhen: Partial<Readonly<Record<End, string>>> = {
   superseded: 'the file changed',
   vanished: 'the file disappeared',

@@ -1,7 +1,7 @@
 import type { FleetView, Host } from './fleet-view.ts';
 import { isAtWork, mayTake, workerOf } from './host-view.ts';
 
-/** Why a command did nothing to a file whose row a step or host holds. */
+/** Explains why a command left a file alone whose row a step or host holds. */
 export function heldWords(fleet: FleetView | null, id: string): string {
   const worker = fleet === null ? null : workerOf(fleet, id);
   if (worker !== null)
@@ -12,10 +12,10 @@ export function heldWords(fleet: FleetView | null, id: string): string {
 }
 
 /**
- * Why something that needs the files or the rules of a folder cannot be done on this host.
+ * Explains why this host cannot do something that needs a folder's files or rules.
  *
  * @param folder as rows name it
- * @param watched the folders of this host
+ * @param watched this host's folders
  * @returns null: it can be done here, or no host has the folder
  */
 export function whyElsewhere(fleet: FleetView | null, folder: string, watched: readonly string[]): string | null {
@@ -27,16 +27,16 @@ export function whyElsewhere(fleet: FleetView | null, folder: string, watched: r
   return goneWords(having);
 }
 
-/** Why no host takes files; null: some host does. */
+/** Explains that no host accepts files; null: one does. */
 export function noneTakesWords(fleet: FleetView | null): string | null {
   if (fleet === null || fleet.known().some(mayTake)) return null;
   return 'no host takes files: all of them are draining, stopped or silent';
 }
 
-/** Why a file waits that this host cannot read. */
+/** Why a file that this host cannot read is waiting. */
 export interface ElsewhereWait {
   readonly why: string;
-  /** No host takes the file, whatever else it waits for. */
+  /** No host accepts the file, regardless of what else it waits for. */
   readonly isStuck: boolean;
 }
 
@@ -57,7 +57,8 @@ export function waitsElsewhere(
 }
 
 /**
- * Null: this host has the folder, or had it. A folder of other hosts alone is named by its place, which is not a path.
+ * Returns the other hosts that have the folder. Null: this host has it, or had it. A folder that only other hosts have
+ * is named by its place, which is not a path.
  */
 function hostsWith(fleet: FleetView | null, folder: string, watched: readonly string[]): readonly Host[] | null {
   if (fleet === null || watched.includes(folder)) return null;
@@ -65,7 +66,7 @@ function hostsWith(fleet: FleetView | null, folder: string, watched: readonly st
   return having.length === 0 && folder.startsWith('/') ? null : having;
 }
 
-/** @param hosts none of them is running */
+/** @param hosts none of them running */
 function goneWords(hosts: readonly Host[]): string {
   const [last] = hosts.toSorted((one, other) => other.heardAt - one.heardAt);
   if (last === undefined) return 'no host of the fleet can read this folder';
@@ -74,7 +75,7 @@ function goneWords(hosts: readonly Host[]): string {
   return `only ${namesOf(hosts)} can read this folder, and ${who} ${how} ${agoWords(Date.now() - last.heardAt)}`;
 }
 
-/** The clocks of two hosts may differ. */
+/** Negative differences count as zero: two hosts' clocks may differ. */
 function agoWords(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   if (seconds < 60) return `${seconds} s ago`;

@@ -6,24 +6,24 @@ import type { Comparison } from '../../pipeline/rounds/adopt.ts';
 import type { FeedWait } from '../../pipeline/rounds/publish.ts';
 import type { PollTrouble } from '../../pipeline/rounds/sweep.ts';
 
-/** A member of the fleet, from its row in the database. Times are epoch milliseconds on the clock of the reader. */
+/** A fleet member, from its row in the database. Times are epoch milliseconds on the reader's clock. */
 export interface Host {
   readonly name: string;
   readonly version: string;
-  /** The schema version that it supports. */
+  /** The schema version that the host supports. */
   readonly schema: number;
   readonly startedAt: number;
   readonly heardAt: number;
   /**
-   * Whether it reported recently when the row was read, by the database's clock. The value is stale while the database
-   * is away.
+   * Whether the host had reported recently when the row was read, by the database's clock. Stale while the database is
+   * away.
    */
   readonly isHeard: boolean;
-  /** It was stopped in an orderly way. */
+  /** The host was shut down cleanly. */
   readonly isStopped: boolean;
-  /** How far its clock is ahead of the database's, in milliseconds; null until measured. */
+  /** How far the host's clock is ahead of the database's, in milliseconds; null until measured. */
   readonly clockAheadMs: number | null;
-  /** It starts nothing new, at the operator's request. */
+  /** Set while the host starts nothing new, at the operator's request. */
   readonly draining: Draining | null;
   readonly doing: Doing;
 }
@@ -35,32 +35,32 @@ export interface Draining {
 
 /** A host's report about itself to the others. */
 export interface Doing {
-  /** Uploads that it may run at the same time. */
+  /** Most simultaneous uploads. */
   readonly slots: number;
-  /** Names of the places that it can read, as in rows. */
+  /** Names of the places that the host can read, as in rows. */
   readonly places: readonly string[];
-  /** Files whose rows it holds. */
+  /** Files whose rows the host holds. */
   readonly work: readonly HostWork[];
   /** Set for the host that has the turn. */
   readonly rounds?: HostRounds;
-  /** Absent: its release has no proofs. */
+  /** Absent: the host's release has no proofs. */
   readonly proofs?: Proofs;
-  /** Absent: its release does not report this. */
+  /** Absent: the host's release does not report problems. */
   readonly sees?: HostSights;
-  /** Absent: its release does not report contents. */
+  /** Absent: the host's release does not report contents. */
   readonly contents?: ContentWords;
 }
 
-/** Problems that only this host can see. The host that sends notifications for all reports them. */
+/** Problems that only this host can see. They are reported by the host that sends notifications for all. */
 export interface HostSights {
   readonly pause: Pause | null;
-  /** Channels and feeds of its rules that the service does not have. */
+  /** Channels and feeds that the host's rules name but the service lacks. */
   readonly unknown: readonly UnknownName[];
-  /** Its folders that are not scanned: paths of this host. */
+  /** The host's folders that are not scanned; local paths. */
   readonly folders: readonly SeenFolder[];
   /**
-   * The state of its folders' expectations. Their keys contain the names of places, so that they are equal on all
-   * hosts.
+   * The state of the expectations on the host's folders. Their keys contain the names of places, so that they are equal
+   * on all hosts.
    */
   readonly expected: readonly ExpectationView[];
 }
@@ -71,16 +71,16 @@ export interface SeenFolder {
   readonly why: string | null;
 }
 
-/** Which folders of several hosts are the same place. */
+/** Requests and answers that show which hosts' folders are the same place. */
 export interface Proofs {
   readonly asked: readonly AskedProof[];
   readonly answers: readonly ProofAnswer[];
 }
 
-/** What hosts ask each other about the content of files, by id. */
+/** Hosts' requests and answers about file contents, by file id. */
 export interface ContentWords {
   readonly asked: readonly string[];
-  /** SHA-256, in hexadecimal digits; null: it cannot be read. */
+  /** SHA-256 in hexadecimal; null: unreadable. */
   readonly known: Readonly<Record<string, string | null>>;
 }
 
@@ -97,8 +97,8 @@ export interface ProofAnswer {
 }
 
 /**
- * Known only to the host that polls, publishes and sends notifications for all. Times are epoch milliseconds on its
- * clock.
+ * Known only to the host that polls, publishes and sends notifications for all. Times are epoch milliseconds on that
+ * host's clock.
  */
 export interface HostRounds {
   readonly feeds: readonly FeedWait[];
@@ -110,7 +110,7 @@ export interface HostRounds {
   readonly deaf: readonly DeafTarget[];
 }
 
-/** A notification target that takes no messages at present: why, and since when. */
+/** A notification target that currently rejects messages: why, and since when. */
 export interface DeafTarget {
   readonly name: string;
   readonly type: string;
@@ -120,7 +120,7 @@ export interface DeafTarget {
 
 export interface HostWork {
   readonly id: string;
-  /** The progress of its upload; null: none is running. */
+  /** Upload progress; null: not uploading. */
   readonly upload: HostUpload | null;
 }
 
@@ -133,34 +133,37 @@ export interface HostUpload {
   readonly bytesPerSecond: number | null;
 }
 
-/** The members of one ledger, seen from one of them. */
+/** The members that share one ledger, seen from one of them. */
 export interface FleetView {
-  /** The name of this host. */
+  /** This host's name. */
   readonly self: string;
-  /** All members by name, as last reported: a few seconds old, and returned at once. */
+  /** Returns all members by name, as last reported: a few seconds old, without waiting. */
   known(): readonly Host[];
-  /** The same, read now. @throws {LedgerUnavailableError} */
+  /** Reads all members from the database now. @throws {LedgerUnavailableError} */
   hosts(): Promise<readonly Host[]>;
-  /** By file, the host that wrote its row last. @throws {LedgerUnavailableError} */
+  /** Maps each file to the host that last wrote its row. @throws {LedgerUnavailableError} */
   hostsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Since when the database has not answered (epoch milliseconds); null: it answers. */
+  /** When the database stopped responding (epoch milliseconds); null: it is responding. */
   awaySince(): number | null;
-  /** Which database has not answered, since when, and why: a sentence without its full stop. Null: it answers. */
+  /**
+   * Which database is not responding, since when, and why: a sentence without its full stop. Null: it is responding.
+   */
   whyAway(): string | null;
 }
 
 export interface Fleet extends FleetView, FleetCommands {}
 
 /**
- * The operator's commands for a member, from any of them. Each throws `LedgerUnavailableError` while the database is
- * away.
+ * Operator commands for a member, given on any member. Each throws `LedgerUnavailableError` while the database is away.
  */
 export interface FleetCommands {
   /**
-   * Makes a member start nothing new, also after a restart. @param by who asks for it; null: it may start again
-   * @returns the member; null: there is none of this name
+   * Stops a member from starting new work, even after a restart.
+   *
+   * @param by who asked; null: the member may start work again
+   * @returns the member; null: no member has this name
    */
   drain(name: string, by: string | null): Promise<Host | null>;
-  /** Removes the row of a member that will not return. `running`: it reported recently, so it is not removed. */
+  /** Removes the row of a member that will not return. `running`: not removed, because it reported recently. */
   forget(name: string): Promise<'forgotten' | 'running' | 'unknown'>;
 }

@@ -1,54 +1,54 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { FleetView, Host } from './fleet-view.ts';
 
-/** A member for commands, page and programs. Times are epoch milliseconds. */
+/** A fleet member as shown to commands, the page and programs. Times are epoch milliseconds. */
 export interface HostView {
   readonly name: string;
-  /** Whether this is the host that answers. */
+  /** Whether this is the host that responds. */
   readonly here: boolean;
   /**
-   * `draining`: it finishes its steps; `drained`: nothing runs there; `silent`: no report for 15 s; `stopped`: stopped
-   * in an orderly way.
+   * `draining`: finishing its steps; `drained`: nothing is running there; `silent`: no report for 15 s; `stopped`: shut
+   * down cleanly.
    */
   readonly state: 'running' | 'draining' | 'drained' | 'silent' | 'stopped';
   readonly version: string;
-  /** The schema version that it supports. */
+  /** The schema version that the host supports. */
   readonly schema: number;
   readonly started_at: number;
   readonly heard_at: number;
   readonly draining: { readonly since: number; readonly by: string } | null;
-  /** Uploads that it may run at the same time, and those in progress. */
+  /** `slots`: most simultaneous uploads. `uploads`: those in progress. */
   readonly slots: number;
   readonly uploads: number;
-  /** Rate of all of them together; null: not measured. */
+  /** Combined upload rate; null: not measured. */
   readonly bytes_per_second: number | null;
-  /** Files whose rows it holds, uploads included. */
+  /** Files whose rows the host holds, uploads included. */
   readonly working: number;
-  /** Folders that it can read, by their names in rows. */
+  /** Folders that the host can read, as named in rows. */
   readonly places: readonly string[];
-  /** Files that wait because no other running host can read their folders. */
+  /** Files waiting because no other running host can read their folders. */
   readonly waiting: number;
-  /** Its folders that cannot be used. */
+  /** The host's unusable folders. */
   readonly frozen: readonly { readonly path: string; readonly why: string | null }[];
-  /** How far its clock is ahead of the database's; null: not measured yet. */
+  /** How far the host's clock is ahead of the database's; null: not measured yet. */
   readonly clock_ahead_ms: number | null;
 }
 
 /** The members of a fleet; null on a single host. */
 export interface FleetStatus {
-  /** Since when the database has not answered, so that all of this is as old. Null: it answers. */
+  /** When the database stopped responding, which is how old this status is. Null: it is responding. */
   readonly away_since: number | null;
-  /** The same as a sentence without its full stop: which database, since when, and why. */
+  /** Which database is not responding, since when, and why: a sentence without its full stop. */
   readonly away: string | null;
   readonly hosts: readonly HostView[];
 }
 
-/** Counts files. */
+/** The ledger query that counts files. */
 export interface FleetLedger {
   readonly selection: Pick<Ledger['selection'], 'count'>;
 }
 
-/** The last reports of the members. @param ledger counts the files that wait for a silent one; null: not counted */
+/** Returns the members' latest reports. @param ledger counts files waiting for a silent member; null: do not count */
 export async function fleetStatusOf(fleet: FleetView, ledger: FleetLedger | null): Promise<FleetStatus> {
   const hosts = fleet.known();
   const views = await Promise.all(
@@ -57,7 +57,7 @@ export async function fleetStatusOf(fleet: FleetView, ledger: FleetLedger | null
   return { away_since: fleet.awaySince(), away: fleet.whyAway(), hosts: views };
 }
 
-/** Pure. @param waiting files that only this host can take */
+/** Builds a host's view. Pure. @param waiting number of files that only this host can take */
 export function hostView(host: Host, self: string, waiting = 0): HostView {
   const uploads = host.doing.work.flatMap(({ upload }) => upload ?? []);
   const speeds = uploads.flatMap(({ bytesPerSecond }) => bytesPerSecond ?? []);
@@ -87,12 +87,12 @@ function frozenOf({ doing }: Host): HostView['frozen'] {
   return folders.flatMap(({ path, state, why }) => (state === 'frozen' ? [{ path, why }] : []));
 }
 
-/** Whether its last report may still be true. */
+/** Whether the host's last report may still be true. */
 export function isAtWork({ isHeard, isStopped }: Host): boolean {
   return isHeard && !isStopped;
 }
 
-/** Whether it takes files. */
+/** Whether the host accepts new files. */
 export function mayTake(host: Host): boolean {
   return isAtWork(host) && host.draining === null;
 }
@@ -104,7 +104,7 @@ function hostState(host: Host): HostView['state'] {
   return host.doing.work.length === 0 ? 'drained' : 'draining';
 }
 
-/** States before the upload ended. From then on the service has the file, and any host can poll it. */
+/** States before the upload finishes. Afterwards the service has the file, and any host can poll it. */
 const needBytes: readonly string[] = ['queued', 'awaiting upload', 'retrying'];
 
 async function countWaiting(host: Host, hosts: readonly Host[], ledger: FleetLedger | null): Promise<number> {
@@ -115,13 +115,13 @@ async function countWaiting(host: Host, hosts: readonly Host[], ledger: FleetLed
   return counts.reduce((sum, files) => sum + files, 0);
 }
 
-/** The host that works on a file now, as far as this one knows; null: none does. */
+/** The other host known to be working on a file now; null: none. */
 export function workerOf(fleet: FleetView, id: string): string | null {
   const works = othersAtWork(fleet).find(({ doing }) => doing.work.some((work) => work.id === id));
   return works?.name ?? null;
 }
 
-/** The other host that currently does the work that only one does for all; null: this one does, or none. */
+/** The other host that currently does the work that only one host does for all; null: this host does, or none. */
 export function withTurn(fleet: FleetView): string | null {
   return othersAtWork(fleet).find(({ doing }) => doing.rounds !== undefined)?.name ?? null;
 }

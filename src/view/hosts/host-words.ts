@@ -2,10 +2,10 @@ import { durationWords } from '../../watch/clock.ts';
 import { clockTime } from '../words/clock-time.ts';
 import type { FleetStatus, HostView } from './host-view.ts';
 
-/** A clock that is further off causes wrong times in rows, which confuse people. */
+/** Largest tolerated clock difference. Beyond it, times in rows are confusingly wrong. */
 const mostAheadMs = 30_000;
 
-/** Pure: what a host does, in a few words. */
+/** Describes what a host is doing, in a few words. Pure. */
 export function hostWords(host: HostView, now: number): string {
   const { state, uploads, working, slots, draining } = host;
   const others = working - uploads;
@@ -27,7 +27,7 @@ export function hostWords(host: HostView, now: number): string {
   }
 }
 
-/** Pure: the problems of a fleet, a sentence each, the worst first. */
+/** Lists a fleet's problems, one sentence each, worst first. Pure. */
 export function fleetTroubles(fleet: FleetStatus, now: number): readonly string[] {
   const { hosts, away } = fleet;
   return [
@@ -41,7 +41,7 @@ export function fleetTroubles(fleet: FleetStatus, now: number): readonly string[
   ];
 }
 
-/** Pure. @param why see `FleetStatus.away` */
+/** Describes the outage of a fleet's database. Pure. @param why see `FleetStatus.away` */
 export function awayWords(why: string): string {
   return `${why}. Uploads in flight continue; everything else waits.`;
 }
@@ -69,7 +69,7 @@ function leftWords({ name, state, waiting }: HostView): string {
   return `${name} ${why}. ${files(waiting)} for it: no other working host can read their folders.`;
 }
 
-/** The folders of this host report it themselves. */
+/** Omits this host's folders, which are reported elsewhere. */
 function frozenWords({ name, here, frozen }: HostView): readonly string[] {
   if (here) return [];
   return frozen.map(({ path, why }) => `${name}: ${path} cannot be used${why === null ? '' : `: ${why}`}.`);

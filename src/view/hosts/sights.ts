@@ -7,7 +7,7 @@ import { isAtWork } from './host-view.ts';
 
 /** The problems that one host sees. */
 export interface Sight extends HostSights {
-  /** Null: on a single host. */
+  /** Null on a single host. */
   readonly host: string | null;
 }
 
@@ -18,8 +18,8 @@ interface Here {
 }
 
 /**
- * The current problems, as each running host sees them. A silent host reports none, and neither does a release without
- * this report.
+ * Returns the current problems as each running host sees them. Silent hosts and releases without this report contribute
+ * none.
  */
 export function sightsNow(here: Here & { readonly fleet: Pick<FleetView, 'known'> | null }): readonly Sight[] {
   if (here.fleet === null) return [{ host: null, ...sightOf(here) }];
@@ -29,10 +29,10 @@ export function sightsNow(here: Here & { readonly fleet: Pick<FleetView, 'known'
     .flatMap(({ name, doing: { sees } }) => (sees === undefined ? [] : [{ host: name, ...sees }]));
 }
 
-/** The reported states of an expectation, which end only when the host says so. */
+/** States of an expectation that are reported and persist until the host reports another. */
 const told: ReadonlySet<ExpectationState> = new Set(['missing', 'late', 'recovered']);
 
-/** Pure: what this host reports to the others. @param placeOf the name of a folder in rows */
+/** Returns what this host reports to the others. Pure. @param placeOf maps a folder to its name in rows */
 export function sightToTell(here: Here, placeOf: (folder: string) => string): HostSights {
   const sight = sightOf(here);
   const expected = sight.expected.filter(({ state }) => told.has(state));

@@ -11,7 +11,7 @@ interface About {
   readonly nowMs: number;
 }
 
-/** Pure: what all that waits waits for, as a sentence without its full stop; null when nothing waits. */
+/** Names the backlog's bottleneck, as a sentence without its full stop; null when nothing is waiting. Pure. */
 export function limitSentence({
   limited_by: limit,
   why,
@@ -35,7 +35,7 @@ const names: Readonly<Record<Limit, string | null>> = {
   nothing: null,
 };
 
-/** Pure: why that is what all that waits waits for; empty when there is nothing to add. */
+/** Explains the bottleneck; empty if there is nothing to add. Pure. */
 export function limitWords(limit: Limit, about: About): string {
   return words[limit](about);
 }

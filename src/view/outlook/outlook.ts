@@ -12,10 +12,10 @@ import type { PaceWorld } from './pace.ts';
 import type { LineRows } from '../../ledger/queues.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
 
-/** Files that wait, as the ledger sums them. */
+/** Waiting files, as summed by the ledger. */
 export interface Waiting {
   readonly backlog: Omit<Backlog, 'feeds'>;
-  /** Those in line, when people paused something. */
+  /** Files in line, needed only while operators' pauses exist. */
   readonly lines: readonly Line[];
 }
 
@@ -23,7 +23,7 @@ export interface OutlookWorld extends PaceWorld {
   readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'pauses' | 'uploads'>;
 }
 
-/** Pure: what holds the backlog up most, and when it is done. @param now epoch milliseconds */
+/** Determines the backlog's main bottleneck and its completion time. Pure. @param now epoch milliseconds */
 export function outlookOf(world: OutlookWorld, { backlog: all, lines }: Waiting, now: number): OutlookView {
   const { conductor } = world;
   const held = heldLines(lines, conductor.pauses);
@@ -44,12 +44,12 @@ export function outlookOf(world: OutlookWorld, { backlog: all, lines }: Waiting,
   };
 }
 
-/** Lines of files that people do not want to begin. */
+/** Returns the lines of files that operators paused. */
 function heldLines(lines: readonly Line[], pauses: Pick<OperatorPauses, 'list' | 'holds'>): readonly Line[] {
   return pauses.list().length === 0 ? [] : lines.filter(({ folder }) => pauses.holds(folder) !== null);
 }
 
-/** The backlog without files that people paused: their start is not known. */
+/** Subtracts paused files from the backlog: their start time is unknown. */
 function without(backlog: Omit<Backlog, 'feeds'>, lines: readonly Line[]): Omit<Backlog, 'feeds'> {
   const sum = (of: (line: Line) => number): number => lines.reduce((total, line) => total + of(line), 0);
   const left = (all: number, held: number): number => Math.max(0, all - held);
@@ -77,18 +77,19 @@ function withoutSent(backlog: Omit<Backlog, 'feeds'>, world: OutlookWorld): Back
 }
 
 /**
- * The lines are kept this many times as long as reading them took: however many ask, that costs one fiftieth of a core.
+ * Lines are cached for this multiple of their read time, so that reading them takes at most one fiftieth of a core,
+ * however many clients ask.
  */
 export const restFactor = 50;
 
-/** What takes less is always new. */
+/** Faster reads are never cached, in milliseconds. */
 const leastMs = 2;
 
 /**
- * Lines of files for estimates. With 100,000 files in line reading them takes 24 ms, most of what a status cost while
- * they came in.
+ * Reads the lines of files for estimates. Reading 100,000 queued files takes 24 ms, which was most of a status
+ * request's cost while files were arriving.
  *
- * @returns like `LineRows.lines`, and as they were some moments ago when there are many files in them
+ * @returns like `LineRows.lines`, but possibly slightly stale when many files are in line
  */
 export function restedLines(ledger: Pick<LineRows, 'lines'>, clock: Clock): LineRows['lines'] {
   let kept: { readonly lines: readonly Line[]; readonly until: number } | null = null;

@@ -17,14 +17,14 @@ export interface PaceWorld {
   config(): Config;
 }
 
-/** The measured speed, and the limits. */
+/** Returns the measured speed and the limits. */
 export function paceOf(world: PaceWorld): Pace {
   const { conductor, gate, times } = world;
   // `config` is a method of the daemon and needs its `this`.
   const { uploads, poll, publish } = world.config();
   return {
     ...conductor.pace(),
-    // The limit of this host. The measured speed includes the limits of the others.
+    // This host's limit is omitted in a fleet: the measured speed already includes every host's limit.
     bandwidth: world.fleet === null ? times.limit() : null,
     mayStart: times.mayStart(),
     later: times.later(),
@@ -36,12 +36,12 @@ export function paceOf(world: PaceWorld): Pace {
   };
 }
 
-/** Milliseconds until the hourly budget has let the last of these further requests through. */
+/** Milliseconds until the hourly budget has admitted all of these further requests. */
 export function whenSentMs({ gate }: Pick<PaceWorld, 'gate'>, requests: number): number {
   return untilRoomMs(requests, roomOf(gate.snapshot()));
 }
 
-/** Upload slots of all hosts that take files. */
+/** Upload slots of all hosts that accept files. */
 function slotsOf(fleet: FleetView | null, here: number): number {
   if (fleet === null) return here;
   const others = fleet.known().filter((host) => host.name !== fleet.self && mayTake(host));

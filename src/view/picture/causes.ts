@@ -2,15 +2,15 @@ import { wholeSentence } from '../words/capitalised.ts';
 import { unknownNameCodes } from '../../pipeline/file/failure.ts';
 import type { ReasonCode } from '../../pipeline/file/reasons.ts';
 
-/** Why files need a person, for all files that need one for the same reason. */
+/** Explains why files need a person. Shared by all files with the same reason. */
 export interface Cause {
-  /** A short word that stays the same; files are selected by it. */
+  /** Stable keyword by which files are selected. */
   readonly key: string;
   /** One sentence without its full stop: '60 .mkv files could not be processed by the service'. */
   readonly title: string;
-  /** What to do. */
+  /** What to do about it. */
   readonly next: string;
-  /** What can be done with all of these files at once; the first is the usual one. */
+  /** Actions for all of these files at once; the usual one first. */
   readonly actions: readonly CauseAction[];
 }
 
@@ -20,13 +20,13 @@ export type CauseAction = 'retry' | 'force retry' | 'ignore' | 'send elsewhere' 
 export interface Caused {
   readonly cause: string;
   readonly files: number;
-  /** Endings of their names, the most frequent first; '' for a name without one. */
+  /** File name extensions, most frequent first; '' for none. */
   readonly extensions: readonly string[];
-  /** The message of one of them. */
+  /** The message of one of the files. */
   readonly message: string;
 }
 
-/** Pure: what to say about files with the same cause. */
+/** Describes files with the same cause. Pure. */
 export function causeOf(caused: Caused): Cause {
   const { cause: key } = caused;
   const words: Words = byCode[key as keyof typeof byCode] ?? others[key] ?? openEnded(caused);
@@ -57,7 +57,7 @@ function filesOf({ files, extensions }: Caused): string {
 const says = (one: string, many: string) => (isOne: boolean) => (isOne ? one : many);
 const both = (words: string) => () => words;
 
-/** A file that a person ignores needs no one. */
+/** Ignored files are omitted: they need no one. */
 const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed' | 'unreadable' | 'closed_directory'>, Words>> = {
   no_rule: {
     is: says('matches no rule', 'match no rule'),
@@ -173,8 +173,8 @@ const others: Readonly<Record<string, Words | undefined>> = {
 };
 
 /**
- * Of causes that name something (a channel, a field, what this machine says), or whose remedy depends on what was
- * found.
+ * Describes causes that name something (a channel, a field, an error of this machine), or whose remedy depends on what
+ * was found.
  */
 function openEnded(caused: Caused): Words {
   const { cause } = caused;
@@ -186,7 +186,7 @@ function openEnded(caused: Caused): Words {
   return asked(caused);
 }
 
-/** Copying again helps neither a recording through a pipe nor what is no video. */
+/** Copying again helps neither recordings made through a pipe nor files that are not videos. */
 function flawed({ message }: Caused): Words {
   const one = message.includes('states no length')
     ? 'Once its recording has ended, `dropcast retry --force` uploads it as it is. Copying it again does not add a length.'
@@ -203,7 +203,7 @@ function flawed({ message }: Caused): Words {
   };
 }
 
-/** The reason of one has its command, which is right for one; `ls` lists those of the others. */
+/** A single file's message contains the command for it; for several files, `ls` lists each command. */
 function closed({ cause, message }: Caused): Words {
   const isDirectory = cause === 'closed_directory';
   const without =
@@ -262,7 +262,7 @@ function local({ message }: Caused): Words {
   };
 }
 
-/** A code of the service, or of this machine. */
+/** Describes codes of the service or of this machine. */
 function asked({ cause, message }: Caused): Words {
   return {
     is: both(`stopped: ${message}`),

@@ -2,19 +2,19 @@ import type { SnapshotStore } from '../../ledger/snapshot.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 import type { DaySlot, DayView } from './picture.ts';
 
-/** What ended in the last 24 hours, by half hours. */
+/** Files that ended in the last 24 hours, per half hour. */
 export interface Day {
   told(event: DropcastEvent): void;
   view(now: number): Promise<DayView>;
 }
 
-/** States that are counted. */
+/** The states counted. */
 const ends: ReadonlySet<string> = new Set(['done', 'failed', 'held']);
 
 const halfHourMs = 30 * 60_000;
 const slotsOfDay = 48;
 
-/** Only the half hours in which something changed are counted again. */
+/** Recounts only the half hours in which something changed. */
 export function createDay(ledger: Pick<SnapshotStore, 'ended'>): Day {
   const counted = new Map<number, Promise<DaySlot>>();
   const count = async (at: number): Promise<DaySlot> => {
@@ -30,7 +30,7 @@ export function createDay(ledger: Pick<SnapshotStore, 'ended'>): Day {
     if (known !== undefined) return known;
     const counting = count(at);
     counted.set(at, counting);
-    // The next view tries again.
+    // Forgets a failed count, so that the next view tries again.
     counting.catch(() => counted.delete(at));
     return counting;
   };
@@ -38,7 +38,7 @@ export function createDay(ledger: Pick<SnapshotStore, 'ended'>): Day {
     told: (event) => {
       if (event.type !== 'file' && event.type !== 'elsewhere') return;
       if (event.type === 'file') forget(event.before?.endedAt);
-      // When it had ended is not known here.
+      // The event does not state when the file had ended, so everything is recounted.
       else if (event.from !== null && ends.has(event.from)) counted.clear();
       forget(event.facts.endedAt);
     },
@@ -55,7 +55,10 @@ export function createDay(ledger: Pick<SnapshotStore, 'ended'>): Day {
   };
 }
 
-/** Half hours from midnight on, or from a day ago: whichever is earlier. They keep to the hours of the local clock. */
+/**
+ * Returns the starts of all half hours since midnight or 24 hours ago, whichever is earlier. They are aligned to the
+ * local clock.
+ */
 function beginnings(midnight: number, now: number): readonly number[] {
   const current = midnight + Math.floor((now - midnight) / halfHourMs) * halfHourMs;
   const first = Math.min(midnight, current - (slotsOfDay - 1) * halfHourMs);

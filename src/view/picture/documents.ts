@@ -9,7 +9,7 @@ const inStatus = [
   ...(['suspects', 'adoption', 'deletions', 'creates_wait_until'] as const),
 ] as const;
 
-/** `dropcast status --json` and `/status.json`. */
+/** The document of `dropcast status --json` and `/status.json`. */
 export interface StatusView extends Pick<Picture, (typeof inStatus)[number]> {
   readonly v: 1;
   readonly requests: Omit<BudgetView, 'frees'> | null;
@@ -17,7 +17,7 @@ export interface StatusView extends Pick<Picture, (typeof inStatus)[number]> {
   readonly causes: Picture['needs_you'];
 }
 
-/** Pure. */
+/** Projects a picture to the status document. Pure. */
 export function statusView(picture: Picture): StatusView {
   const { budget, needing, needs_you: causes } = picture;
   const { frees: _, ...requests } = budget ?? { frees: [] };
@@ -35,11 +35,11 @@ const inOverview = [
   ...(['waits', 'expectations', 'deaf_targets', 'fleet'] as const),
 ] as const;
 
-/** `dropcast top --json`. */
+/** The document of `dropcast top --json`. */
 export interface OverviewView extends Pick<LivePicture, (typeof inOverview)[number]> {
   readonly v: 1;
   readonly started_at: number;
-  /** Folders that are not simply watched. */
+  /** Folders that are frozen or still being scanned. */
   readonly folders: readonly Pick<FolderStatus, 'path' | 'state' | 'why'>[];
   readonly pauses: readonly PauseView[];
 }
@@ -47,13 +47,13 @@ export interface OverviewView extends Pick<LivePicture, (typeof inOverview)[numb
 interface PauseView {
   /** The scope: `everything`, `uploads`, `new files`, or a folder. */
   readonly what: string;
-  /** Includes until when. */
+  /** Includes the end time. */
   readonly why: string;
   readonly since: number | null;
   readonly until: number | null;
 }
 
-/** Pure. */
+/** Projects a picture to the overview document. Pure. */
 export function overviewView(picture: LivePicture): OverviewView {
   const { at, daemon, waits } = picture;
   return {
@@ -67,12 +67,12 @@ export function overviewView(picture: LivePicture): OverviewView {
   };
 }
 
-/** Folders that are not simply watched. */
+/** Returns folders that are frozen or still being scanned. */
 export function troubledFolders({ folders }: Pick<Picture, 'folders'>): readonly FolderStatus[] {
   return folders.filter(({ state }) => state === 'frozen' || state === 'scanning');
 }
 
-/** Causes that `pauses` of the document lists; `waits` has all. */
+/** Causes listed in the document's `pauses`; `waits` has all of them. */
 const listedAsPause: ReadonlySet<WaitCause> = new Set<WaitCause>([
   ...(['key', 'account', 'service', 'upload host', 'machine'] as const),
   ...(['paused', 'unanswered creates', 'upload window'] as const),

@@ -5,14 +5,14 @@ import type { DropcastEvent } from '../../pipeline/events.ts';
 import type { FeedWait } from '../../pipeline/rounds/publish.ts';
 import type { FeedView } from './picture.ts';
 
-/** Which feed was published when, and why the last try of one failed. */
+/** Tracks when each feed was published, and why its last attempt failed. */
 export interface FeedTimes {
   told(event: DropcastEvent, at: number): void;
-  /** @param waits feeds that files wait for */
+  /** @param waits feeds that files are waiting for */
   views(config: Pick<Config, 'folders'>, waits: readonly FeedWait[]): Promise<readonly FeedView[]>;
 }
 
-/** Rows in which the feeds of before the start are looked for. */
+/** Most rows searched for feeds published before the start. */
 const mostRows = 500;
 
 export function createFeedTimes(ledger: Pick<SnapshotStore, 'latestPublished'>): FeedTimes {

@@ -5,21 +5,21 @@ import type { Cause } from './causes.ts';
 /** All files that need a person, by cause. */
 export interface NeedsYou {
   readonly files: number;
-  /** The most files first. */
+  /** Sorted by number of files, most first. */
   readonly causes: readonly CauseView[];
-  /** The causes that are not among these. */
+  /** Totals of the causes omitted from the list. */
   readonly more: { readonly causes: number; readonly files: number };
 }
 
 export interface CauseView extends Cause {
   readonly files: number;
-  /** When the first of them came to a stop, epoch milliseconds; null: not known. */
+  /** When the first file with this cause stopped, epoch milliseconds; null if unknown. */
   readonly since: number | null;
-  /** One of each folder and ending; the most frequent first. Paths are absolute. */
+  /** One example per folder and extension, most frequent first. Paths are absolute. */
   readonly examples: readonly { readonly id: string; readonly path: string; readonly why: string | null }[];
 }
 
-/** Pure. */
+/** Converts the causes found in the ledger. Pure. */
 export function needsYouOf({ causes, more }: CausesFound): NeedsYou {
   return {
     files: causes.reduce((sum, { files }) => sum + files, more.files),
@@ -38,13 +38,13 @@ export function needsYouOf({ causes, more }: CausesFound): NeedsYou {
 }
 
 /**
- * Pure: how many of the counted files need a person.
+ * Returns how many of the counted files need a person. Pure.
  *
- * @param counts of `LedgerSnapshot.counts`
+ * @param counts as in `LedgerSnapshot.counts`
  */
 export function needsYouIn(counts: Readonly<Record<string, number>>): number {
   return parts.reduce((sum, part) => sum + (counts[part] ?? 0), 0);
 }
 
-/** What `needsPerson` of a file takes, as the ledger counts it. */
+/** The ledger's counts that add up to all files matching `needsPerson`. */
 const parts = ['failed', 'held', 'not put away', 'without channel', 'without feed'] as const;

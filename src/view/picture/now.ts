@@ -5,13 +5,13 @@ import { stateOf } from '../../pipeline/file/facts.ts';
 import type { FileView } from '../files/file-view.ts';
 import type { NowFile, Picture } from './picture.ts';
 
-/** More are counted. */
+/** Most files shown; any others are only counted. */
 const mostShown = 12;
 
-/** Files in line are no work: they are in their stage. */
+/** Files in line are not shown as work in progress; their stage counts them. */
 const inLine: ReadonlySet<string> = new Set(['queued', 'awaiting upload']);
 
-/** Pure: those that a step works on, and the first of those on the service, all in the order in which they came in. */
+/** Returns files that a step is working on, then the first files on the service, each in order of arrival. Pure. */
 export function underWay({ working, held }: Pick<LedgerSnapshot, 'working' | 'held'>): readonly Facts[] {
   const isHeld = new Set(held);
   const steps = working.filter(({ id }) => isHeld.has(id)).slice(0, mostShown);
@@ -20,7 +20,7 @@ export function underWay({ working, held }: Pick<LedgerSnapshot, 'working' | 'he
   return working.filter((facts) => shown.has(facts));
 }
 
-/** Pure. @param nextPollAt time of the next poll, epoch milliseconds */
+/** Builds the view of a file in progress. Pure. @param nextPollAt time of the next poll, epoch milliseconds */
 export function nowFile(file: FileView, nextPollAt: number | null): NowFile {
   return {
     id: file.id,
@@ -61,7 +61,7 @@ function kindOf({ path, source_url: source }: FileView): NowFile['kind'] {
   return source === null ? (kinds[extname(path).toLowerCase()] ?? 'file') : 'link';
 }
 
-/** Files under way that are not shown. */
+/** Returns the number of files in progress that are not shown. */
 export function moreUnderWay(counts: Readonly<Record<string, number>>, shown: number): Picture['now']['more'] {
   const states = ['creating', 'uploading', 'processing', 'awaiting publish', 'retrying'];
   return Math.max(0, states.reduce((sum, state) => sum + (counts[state] ?? 0), 0) - shown);

@@ -2,15 +2,15 @@ import { stateOf } from '../../pipeline/file/facts.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
 
-/** How many files came into each state within the last hour. */
+/** Counts how many files entered each state within the last hour. */
 export interface Passed {
   told(event: DropcastEvent): void;
-  /** What happened before it could listen. */
+  /** Adds history from before listening started. */
   before(lines: readonly Line[]): void;
   of(state: string): number;
 }
 
-/** A line of the history of a file. `at`: epoch milliseconds. */
+/** A line of a file's history. `at`: epoch milliseconds. */
 interface Line {
   readonly at: number;
   readonly state: string;
@@ -18,7 +18,7 @@ interface Line {
 
 const minuteMs = 60_000;
 
-/** Counts by the minute, in memory. */
+/** Keeps counts per minute, in memory. */
 export function createPassed(clock: Pick<Clock, 'now'>): Passed {
   const minutes = new Map<number, Map<string, number>>();
   const note = (at: number, state: string): void => {
@@ -29,7 +29,7 @@ export function createPassed(clock: Pick<Clock, 'now'>): Passed {
   };
   const step = (before: string | null, { at, state }: Line): void => {
     if (before === state) return;
-    // A file without feeds passes by the stage before `done`.
+    // A file without feeds skips the stage before `done`, but still counts as having passed it.
     if (state === 'done' && before === 'processing') note(at, 'awaiting publish');
     note(at, state);
   };

@@ -12,78 +12,79 @@ import type { DeafTargetView } from '../deaf-targets.ts';
 import type { NeedsYou } from './needs-you.ts';
 
 /**
- * Everything that is, at one moment. Status, top, page, metrics, the line of systemd and the JSON documents are
- * projections of it. Times are epoch milliseconds. Without a daemon it has what the ledger knows; everything else is
- * null.
+ * The complete state at one moment. Status, top, the page, metrics, systemd's status line and the JSON documents are
+ * projections of it. Times are epoch milliseconds. Without a daemon it contains what the ledger knows, and everything
+ * else is null.
  */
 export interface Picture {
   readonly at: number;
   readonly daemon: { readonly running: boolean; readonly pid: number | null; readonly started_at: number | null };
   readonly config: string | null;
-  /** The hosts that have the same ledger; null: this one has it for itself. */
+  /** The hosts that share the ledger; null: not shared. */
   readonly fleet: FleetStatus | null;
   readonly sentence: Sentence;
-  /** Everything that holds work up, the most far-reaching first. Without a daemon, only what people paused. */
+  /** Everything that holds up work, most far-reaching first. Without a daemon, only operators' pauses. */
   readonly waits: readonly Wait[];
-  /** What people paused, oldest first. */
+  /** Operators' pauses, oldest first. */
   readonly paused: readonly OperatorPause[];
-  /** Why everything waits, or all uploads do; null when they do not. */
+  /** Why everything or all uploads are waiting; null: they are not. */
   readonly waiting: {
     readonly kind: string;
     readonly why: string;
     readonly since: number;
     readonly next_probe_at: number;
   } | null;
-  /** Channels and feeds that the service does not have: what goes there waits. */
+  /** Channels and feeds that the service lacks: files for them are waiting. */
   readonly unknown: readonly { readonly kind: string; readonly name: string; readonly since: number }[];
-  /** Rows by state as shown, and those that need a person for another reason (`LedgerSnapshot.counts`). */
+  /** Rows by displayed state, and files that need a person for another reason (`LedgerSnapshot.counts`). */
   readonly counts: Readonly<Record<string, number>>;
-  /** Files that have no row yet. */
+  /** Files without a row yet. */
   readonly settling: number;
-  /** From left to right. */
+  /** In life-cycle order. */
   readonly stages: readonly StageView[];
-  /** Files that wait for a retry, in whatever stage. */
+  /** Files waiting for a retry, in any stage. */
   readonly retrying: { readonly files: number; readonly next_at: number | null };
-  /** What holds the backlog up most, and when it is done. */
+  /** The backlog's main bottleneck and its completion time. */
   readonly outlook: OutlookView | null;
-  /** Limits that the time of day sets for uploads. */
+  /** Upload limits that depend on the time of day. */
   readonly uploads: {
-    /** Limit of all uploads together; null is unlimited. */
+    /** Limit shared by all uploads; null: unlimited. */
     readonly bytes_per_second: number | null;
-    /** When another limit begins; null when none does. */
+    /** When the next limit takes effect; null: never. */
     readonly until: number | null;
-    /** When uploads may start again; null when they may now. */
+    /** When uploads may start again; null: now. */
     readonly start_at: number | null;
   } | null;
   readonly budget: BudgetView | null;
   readonly needs_you: NeedsYou;
   /** The newest files that need a person. */
   readonly needing: readonly FileView[];
-  /** The first files on their way; those that a step works on before all others. */
+  /** The first files in progress, those with a running step first. */
   readonly working: readonly FileView[];
   readonly now: { readonly files: readonly NowFile[]; readonly more: number };
   readonly day: DayView;
   readonly feeds: readonly FeedView[];
   readonly folders: readonly FolderStatus[];
-  /** Where the paths of all folders are. */
+  /** Counts of the paths in all folders, by what dropcast does with them. */
   readonly accounts: Accounts;
-  /** Files that must be there by a time of day, of the present day of each. */
+  /** Files expected by a time of day, each for its current day. */
   readonly expectations: readonly ExpectationView[];
-  /** Notification targets that take no messages. */
+  /** Notification targets that reject messages. */
   readonly deaf_targets: readonly DeafTargetView[];
   /** Records that dropcast may have left on the service without bytes; `/suspects` lists them. */
   readonly suspects: number;
   /**
-   * Files that were there before dropcast watched their folder and wait to be adopted, and how far their comparison is.
+   * Files that existed before dropcast watched their folder and wait to be adopted, and the progress of their
+   * comparison.
    */
   readonly adoption: { readonly files: number; readonly compared: number; readonly comparing: Comparison | null };
-  /** Local files that are to be deleted later; `next_at` is null when only a full disk makes any of them go. */
+  /** Local files scheduled for deletion; `next_at` is null if only a full disk triggers it. */
   readonly deletions: { readonly files: number; readonly next_at: number | null };
-  /** No file gets a record before this time, because too many create requests had no usable answer. */
+  /** No file gets a record before this time, because too many create requests received no usable response. */
   readonly creates_wait_until: number | null;
 }
 
-/** With everything that only a running daemon knows. */
+/** A picture that includes everything only a running daemon knows. */
 export interface LivePicture extends Picture {
   readonly daemon: { readonly running: true; readonly pid: number; readonly started_at: number };
   readonly outlook: OutlookView;
@@ -92,9 +93,9 @@ export interface LivePicture extends Picture {
 
 export interface OutlookView {
   readonly limited_by: Limit;
-  /** The same in words. */
+  /** The limit in words. */
   readonly why: string;
-  /** Null when it cannot be said. */
+  /** Null if unknown. */
   readonly done_at: number | null;
 }
 
@@ -108,24 +109,24 @@ export type StageName = 'settling' | 'queued' | 'uploading' | 'processing' | 'pu
 
 export interface StageView {
   readonly name: StageName;
-  /** States that are in it, as lists of files are asked for them. */
+  /** The stage's states, as used to filter file lists. */
   readonly states: readonly string[];
   readonly files: number;
-  /** Those that wait for a retry and resume here; they are not among `files`. */
+  /** Files waiting for a retry that resume here; not included in `files`. */
   readonly retrying: number;
-  /** Files that left it in the last hour; of `live` those that came. */
+  /** Files that left the stage in the last hour; for `live`, those that entered it. */
   readonly last_hour: number;
-  /** Since when the one that came in first is there; null: none is, or the time is not known. */
+  /** When the earliest-arrived file in the stage entered it; null: the stage is empty, or the time is unknown. */
   readonly oldest_since: number | null;
-  /** Why all that waits waits here most; null: it does not. */
+  /** Why this stage is the backlog's bottleneck; null: it is not. */
   readonly bottleneck: string | null;
 }
 
 export interface NowFile {
   readonly id: string;
-  /** The host of the fleet that works on it; null: none does, or this is a single host. */
+  /** The fleet host working on the file; null: none, or a single host. */
   readonly host: string | null;
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly state: string;
   /** See `FileView`. */
@@ -134,11 +135,11 @@ export interface NowFile {
   readonly size: number;
   readonly sent: number | null;
   readonly bytes_per_second: number | null;
-  /** When its bytes are sent. */
+  /** When all bytes will be sent. */
   readonly sent_at: number | null;
-  /** When its video is ready, about. */
+  /** Approximate time at which the video will be ready. */
   readonly ready_at: number | null;
-  /** The next check of its state at the service. */
+  /** The next check of the file's state on the service. */
   readonly next_look_at: number | null;
   readonly why: string | null;
 }
@@ -146,22 +147,22 @@ export interface NowFile {
 export interface BudgetView {
   readonly used: number;
   readonly limit: number;
-  /** What others use of the key in an hour. */
+  /** The key's other clients' requests within an hour. */
   readonly others: number;
   readonly blocked_until: number | null;
-  /** Requests since the ledger began. */
+  /** Requests since the ledger was created. */
   readonly total: number;
-  /** When requests of the last hour may be made again, earliest first. */
+  /** When the last hour's requests become available again, earliest first. */
   readonly frees: readonly { readonly at: number; readonly requests: number }[];
 }
 
 export interface DayView {
-  /** Half hours of the last 24 hours, the present one last. `at` is when each began. */
+  /** The last 24 hours in half-hour slots, current slot last. `at`: the start of a slot. */
   readonly slots: readonly DaySlot[];
   readonly done: number;
-  /** Failed and held. */
+  /** Failed and held files. */
   readonly failed: number;
-  /** Sizes of the files that are done. */
+  /** Total size of the files done. */
   readonly bytes: number;
   /** Since midnight. */
   readonly today: Omit<DaySlot, 'at'>;
@@ -177,9 +178,9 @@ export interface DaySlot {
 export interface FeedView {
   readonly feed: string;
   readonly published_at: number | null;
-  /** Ready files that are not published in it yet. */
+  /** Ready files not yet published in the feed. */
   readonly waiting: number;
-  /** At the latest; null: nothing waits. */
+  /** Latest time of the next publish; null: nothing is waiting. */
   readonly next_at: number | null;
   readonly failure: string | null;
 }

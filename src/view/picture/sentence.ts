@@ -1,27 +1,27 @@
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 import type { DaySlot, Sentence } from './picture.ts';
 
-/** The facts behind the first sentence. */
+/** The facts behind the headline sentence. */
 export interface Health {
-  /** The cause for which nothing is sent, briefly: `Waiting for the key`; or null. */
+  /** Why nothing is sent, briefly: `Waiting for the key`; null: files are sent. */
   readonly stopped: string | null;
   readonly uploading: number;
-  /** Before their upload, settling ones included. */
+  /** Files not yet uploading, settling ones included. */
   readonly waiting: number;
-  /** Sent, and not live yet. */
+  /** Files sent but not live yet. */
   readonly following: number;
   readonly retrying: number;
   readonly needsYou: number;
   readonly frozenFolders: number;
   /** Expectations that are missing or late. */
   readonly unmet: number;
-  /** Ended since midnight. */
+  /** Files that ended since midnight. */
   readonly today: Omit<DaySlot, 'at'>;
-  /** Ever. */
+  /** All files that ever went live. */
   readonly live: number;
 }
 
-/** Pure: how dropcast is, in one sentence. */
+/** Summarises dropcast's state in one sentence. Pure. */
 export function sentenceOf(health: Health): Sentence {
   const { stopped } = health;
   const trouble = troubleOf(health);
@@ -33,15 +33,13 @@ export function sentenceOf(health: Health): Sentence {
   return { level, text: `${restOf(health)}${more(trouble)}.` };
 }
 
-/** Pure: the same while no daemon runs on this host. */
+/** Summarises the state while no daemon is running on this host. Pure. */
 export function sentenceWithoutDaemon({ needsYou, isFleet }: { needsYou: number; isFleet: boolean }): Sentence {
   const trouble = troubleOf({ needsYou, frozenFolders: 0, unmet: 0 });
   return { level: 'stopped', text: `dropcast is not running${isFleet ? ' on this host' : ''}${more(trouble)}.` };
 }
 
-/**
- * Pure: whether a person has to act. The level of the overview and the exit code of `dropcast status` follow from it.
- */
+/** Whether a person has to act. Determines the overview's level and the exit code of `dropcast status`. Pure. */
 export function needsPerson({
   needsYou,
   frozenFolders,
@@ -50,7 +48,7 @@ export function needsPerson({
   return needsYou + frozenFolders + unmet > 0;
 }
 
-/** How many expectations are missing or late. */
+/** Counts expectations that are missing or late. */
 export function countUnmet(expectations: readonly Pick<ExpectationView, 'state'>[]): number {
   return expectations.filter(({ state }) => state === 'missing' || state === 'late').length;
 }
@@ -77,7 +75,7 @@ function troubleOf({
   ];
 }
 
-/** `Uploading 3, 12 waiting, 2 on the service`; null when nothing is under way. */
+/** Example: `Uploading 3, 12 waiting, 2 on the service`; null when nothing is in progress. */
 function workOf({ uploading, waiting, following, retrying }: Health): string | null {
   const others = [
     ...(waiting > 0 ? [`${count(waiting)} waiting`] : []),

@@ -5,22 +5,22 @@ import { stageWord, statesIn } from '../stages.ts';
 import { shownState } from '../files/known-states.ts';
 import type { OutlookView, StageName, StageView } from './picture.ts';
 
-/** The input of the stages. */
+/** The facts that the stages are computed from. */
 interface StageWorld {
   readonly settling: number;
-  /** By state as shown. */
+  /** Number of files by displayed state. */
   readonly counts: Readonly<Record<string, number>>;
-  /** The first files of each state, in the order in which they came in. */
+  /** The first files in each state, in order of arrival. */
   readonly working: readonly Facts[];
   readonly held: readonly string[];
-  /** Those that wait for a retry, by the stage that they will resume. */
+  /** Files waiting for a retry, by the stage they will resume. */
   readonly retrying: LedgerSnapshot['retrying'];
-  /** Files that came into a state within the last hour. */
+  /** Returns how many files entered a state within the last hour. */
   readonly passed: (state: string) => number;
   readonly outlook: OutlookView;
 }
 
-/** Pure: where files are on their way, and where they wait most. */
+/** Counts files by stage and marks the bottleneck. Pure. */
 export function stagesOf(world: StageWorld): readonly StageView[] {
   const narrow = bottleneckOf(world);
   const oldest = oldestOf(world);
@@ -35,7 +35,7 @@ export function stagesOf(world: StageWorld): readonly StageView[] {
       retrying: name === 'settling' || name === 'live' ? 0 : world.retrying[name],
       last_hour: enters.reduce((sum, state) => sum + world.passed(state), 0),
       oldest_since: files === 0 ? null : (since?.(oldest) ?? null),
-      // Files that wait for another reason, such as a channel, are no work for the stage.
+      // An empty stage is no bottleneck: files waiting for something else, such as a channel, do not count.
       bottleneck: name === narrow && files > 0 ? world.outlook.why : null,
     };
   });
@@ -43,7 +43,7 @@ export function stagesOf(world: StageWorld): readonly StageView[] {
 
 interface StageOfLife {
   readonly name: StageName;
-  /** States into which a file goes from here. */
+  /** States entered by files leaving this stage; for `live`, by files arriving. */
   readonly enters: readonly string[];
   readonly since?: (oldest: Oldest) => number | null;
 }
@@ -74,7 +74,7 @@ const stages: readonly StageOfLife[] = [
   { name: 'live', enters: ['done'] },
 ];
 
-/** By state as shown: the file that came in first. */
+/** The earliest-arrived file in each displayed state. */
 type Oldest = Readonly<Record<string, Facts | undefined>>;
 
 function oldestOf({ working, held }: Pick<StageWorld, 'working' | 'held'>): Oldest {
@@ -88,7 +88,10 @@ function earliest(files: readonly (Facts | undefined)[], at: (facts: Facts) => n
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** Requests are short where files wait for one. */
+/**
+ * Returns the stage where most of the backlog waits. If requests are short, it is the first stage with files that need
+ * one.
+ */
 function bottleneckOf({ counts, outlook: { limited_by: limitedBy } }: StageWorld): StageName | null {
   if (limitedBy !== 'request budget') return places[limitedBy];
   if ((counts['queued'] ?? 0) + (counts['creating'] ?? 0) > 0) return 'queued';
@@ -101,7 +104,7 @@ const places: Readonly<Record<Exclude<Limit, 'request budget'>, StageName | null
   'upload window': 'queued',
   'processing at the service': 'processing',
   'publish quiet': 'publishing',
-  // The sentence says it.
+  // The headline sentence already reports the pause.
   pause: null,
   nothing: null,
 };

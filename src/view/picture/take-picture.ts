@@ -34,23 +34,23 @@ import type { BudgetView, LivePicture, Picture } from './picture.ts';
 import { countUnmet, sentenceOf, sentenceWithoutDaemon } from './sentence.ts';
 import { stagesOf } from './stages.ts';
 
-/** Rows listed in a picture at most; `ls` lists all. */
+/** Most rows listed in a picture; `ls` lists all. */
 const mostListed = 20;
 
-/** Rows listed when all are asked for: some hundred kilobytes. */
+/** Most rows listed when all are requested, which take several hundred kilobytes. */
 export const mostOfAll = 1_000;
 
-/** Lines of the history that are looked through for the hour before the start. */
+/** Most history lines searched for the hour before the start. */
 const mostLines = 5_000;
 
 /**
- * Rows are kept this many times as long as reading them took: however many clients ask, reading costs one twentieth of
- * a core.
+ * Rows are cached for this multiple of their read time, so that reading them takes at most one twentieth of a core,
+ * however many clients ask.
  */
 const restFactor = 20;
 const leastRestMs = 400;
 
-/** The picture of an installation in which nothing was ever done. */
+/** The picture of an installation that has never done anything. */
 export const emptyPicture: Picture = {
   at: 0,
   daemon: { running: false, pid: null, started_at: null },
@@ -89,7 +89,7 @@ type PictureLedger = LineRows &
   OfFleet &
   Pick<Ledger, 'snapshot' | 'totals' | 'pauses' | 'selection' | 'ended' | 'latestLines' | 'latestPublished' | 'news'>;
 
-/** Parts of the running daemon that a picture shows. */
+/** The parts of the running daemon that a picture shows. */
 interface PicturedDaemon extends LiveDaemon, OutlookWorld {
   readonly startedAt: number;
   readonly ledger: PictureLedger;
@@ -109,19 +109,19 @@ interface Events {
 
 export interface TakePicture {
   /**
-   * Rejects when the ledger cannot be read.
+   * Takes a picture. Rejects when the ledger cannot be read.
    *
-   * @param how.isFresh reads the ledger even when it was read a moment ago
-   * @param how.listed rows that need a person, and paths of each folder, at most
+   * @param how.isFresh read the ledger even if it was read a moment ago
+   * @param how.listed most rows that need a person, and most paths per folder
    */
   (how?: { readonly isFresh?: boolean; readonly listed?: number }): Promise<LivePicture>;
-  /** Whether a picture taken since the last call was out of date, and one taken now is not. */
+  /** Whether a picture taken since the last call was stale, and one taken now would not be. */
   wasBehind(): boolean;
 }
 
 /**
- * The ledger is read only after a row was written, and rarely while rows are written all the time. How far uploads are
- * is in memory, and always new.
+ * Takes pictures of the daemon. The ledger is read only after a row was written, and at a limited rate during constant
+ * writing. Upload progress is in memory and always current.
  */
 export function createPictures(
   daemon: PicturedDaemon,
@@ -145,7 +145,7 @@ export function createPictures(
 
   const read = async (isFresh: boolean, listed: number): Promise<RowsRead> => {
     const startedAt = clock.elapsed();
-    // Noted from before: what is written while rows are read is read the next time.
+    // Taken before the read, so that rows written meanwhile are read next time.
     const key = `${written} ${daemon.rows.held().join()}`;
     if (!isFresh && kept !== null && (kept.key === key || startedAt < kept.until)) {
       if (kept.key !== key) behindUntil ??= kept.until;
@@ -188,7 +188,7 @@ export function createPictures(
   return Object.assign(take, { wasBehind });
 }
 
-/** The picture while no daemon runs. @param how.listed rows that need a person, at most */
+/** Takes the picture while no daemon is running. @param how.listed most rows that need a person */
 export async function pictureWithoutDaemon(
   ledger: PictureLedger,
   { listed = mostListed }: { readonly listed?: number } = {},
@@ -217,12 +217,12 @@ export async function pictureWithoutDaemon(
   };
 }
 
-/** The content of the ledger at one moment. */
+/** The ledger's contents at one moment. */
 interface RowsRead {
   readonly snapshot: LedgerSnapshot;
   readonly waiting: Waiting;
   readonly asShown: StepCounts;
-  /** Members of the picture that come from the ledger alone. */
+  /** The picture's parts that come from the ledger alone. */
   readonly shown: Pick<
     Picture,
     'counts' | 'retrying' | 'needs_you' | 'needing' | 'working' | 'suspects' | 'adoption' | 'deletions'
@@ -233,7 +233,7 @@ async function readRows(ledger: PictureLedger, daemon: PicturedDaemon | null, li
   const pause = daemon?.conductor.pause() ?? null;
   const snapshot = await ledger.snapshot({
     held: () => daemon?.rows.held() ?? [],
-    // Reading a thousand rows takes 20 ms, which only the search for refused ones is worth.
+    // Reading a thousand rows takes 20 ms, which is worthwhile only to find refused files.
     working: isLongRefusal(pause) ? 1_000 : mostListed,
     needing: listed,
   });
@@ -260,9 +260,9 @@ async function readRows(ledger: PictureLedger, daemon: PicturedDaemon | null, li
 }
 
 interface Found extends Pick<Picture, 'at' | 'paused' | 'day' | 'feeds' | 'deaf_targets' | 'fleet'> {
-  /** Rows and paths listed at most. */
+  /** Most rows and paths listed. */
   readonly listed: number;
-  /** Files that came into a state within the last hour. */
+  /** Returns how many files entered a state within the last hour. */
   readonly passed: (state: string) => number;
 }
 
@@ -326,7 +326,7 @@ function stoppedBy(waits: readonly Wait[]): string | null {
   return stop === null ? null : briefly(stop);
 }
 
-/** Pure: files by what the sentence says of them. */
+/** Groups file counts as the headline sentence needs them. Pure. */
 function workIn(counts: Picture['counts'], settling: number) {
   const of = (...states: readonly string[]): number => states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
   return {
@@ -350,7 +350,7 @@ function budgetOf({ gate }: PicturedDaemon, now: number): BudgetView {
   };
 }
 
-/** @param listed files that `include` does not select, of each folder */
+/** @param listed most unselected files listed per folder */
 function foldersOf(daemon: PicturedDaemon, asShown: StepCounts, listed: number): readonly FolderStatus[] {
   return daemon.folders.status().map((folder) => ({
     ...folder,
@@ -360,13 +360,13 @@ function foldersOf(daemon: PicturedDaemon, asShown: StepCounts, listed: number):
   }));
 }
 
-/** A person paused the folder, or everything. */
+/** Returns which operator's pause covers the folder, if any. */
 function whyHeld({ pauses }: PicturedDaemon, folder: string): string | null {
   const held = pauses.holds(folder);
   return held && pauseWords(held, Date.now());
 }
 
-/** In the order in which they came in; those that a step works on before all others. */
+/** Sorts by arrival, with files that have a running step first. */
 function firstOf(working: readonly Facts[], held: readonly string[]): readonly Facts[] {
   const others = working.filter(({ id }) => !held.includes(id)).slice(0, Math.max(0, mostListed - held.length));
   const shown = new Set([...held, ...others.map(({ id }) => id)]);
@@ -374,7 +374,8 @@ function firstOf(working: readonly Facts[], held: readonly string[]): readonly F
 }
 
 /**
- * An upload host that takes nothing for an hour may never do so: its files need a person, and dropcast keeps trying.
+ * How long an upload host may refuse uploads before its files need a person, in milliseconds: it may never accept them.
+ * dropcast keeps trying.
  */
 const longRefusalMs = 3_600_000;
 
@@ -382,7 +383,7 @@ function isLongRefusal(pause: Pick<Pause, 'holds' | 'since'> | null): boolean {
   return pause?.holds === 'uploads' && Date.now() - pause.since >= longRefusalMs;
 }
 
-/** Files that their upload host has not taken for a long time. */
+/** Returns files that their upload host has refused for a long time. */
 export function refusedFor(working: readonly Facts[], pause: Pick<Pause, 'holds' | 'since'> | null): readonly Facts[] {
   if (!isLongRefusal(pause)) return [];
   return working.filter(

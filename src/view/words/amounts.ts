@@ -1,9 +1,9 @@
-/** `3.41 GB`: powers of ten, as disks and file managers count. */
+/** Example: `3.41 GB`. Uses powers of ten, as disks and file managers do. */
 export function size(bytes: number): string {
   return inUnits(bytes, 3);
 }
 
-/** `20 MB/s` */
+/** Example: `20 MB/s`. */
 export function rate(bytesPerSecond: number): string {
   return `${inUnits(bytesPerSecond, 2)}/s`;
 }

@@ -1,17 +1,17 @@
-/** `2026-11-23 14:20` as the clock of this machine shows a moment (epoch milliseconds). */
+/** Formats epoch milliseconds in local time: `2026-11-23 14:20`. */
 export function dayAndTime(atMs: number): string {
   const at = new Date(atMs);
   return `${clockDay(at)} ${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}`;
 }
 
-/** `2026-11-23 14:20:07`, the same with seconds. */
+/** Like `dayAndTime`, with seconds: `2026-11-23 14:20:07`. */
 export function dayAndSecond(atMs: number): string {
   return `${dayAndTime(atMs)}:${twoDigits(new Date(atMs).getSeconds())}`;
 }
 
 /**
- * A moment near now as the clock of this machine shows it: `14:20`, or `2026-11-23 14:20` on another day. Both are
- * epoch milliseconds.
+ * Formats a moment in local time: `14:20` today, `2026-11-23 14:20` on another day. Both arguments are epoch
+ * milliseconds.
  */
 export function clockTime(atMs: number, nowMs: number): string {
   const at = new Date(atMs);
@@ -19,7 +19,7 @@ export function clockTime(atMs: number, nowMs: number): string {
   return isToday ? dayAndTime(atMs).slice(-5) : dayAndTime(atMs);
 }
 
-/** `2026-11-23` as the clock of this machine shows it. */
+/** Formats the local date: `2026-11-23`. */
 export function clockDay(at: Date): string {
   return `${at.getFullYear()}-${twoDigits(at.getMonth() + 1)}-${twoDigits(at.getDate())}`;
 }

@@ -14,11 +14,11 @@ export type NewsLevel = 'info' | 'warn' | 'error';
 /** What happened, in words. */
 export interface EventWords {
   readonly level: NewsLevel;
-  /** The message of the log: names and figures are in its fields. */
+  /** The log message; names and figures are in its fields. */
   readonly title: string;
   /**
-   * One sentence with names and figures, but without the path of the file or folder. As it came: a name in it is
-   * escaped where it is printed.
+   * One sentence with names and figures, but without the file's or folder's path. Unescaped: names are escaped where
+   * they are printed.
    */
   readonly text: string;
 }
@@ -26,7 +26,7 @@ export interface EventWords {
 type Of<Type extends DropcastEvent['type']> = Extract<DropcastEvent, { type: Type }>;
 
 /**
- * Pure: the words of an event, for log, history and page; null when it is no news, or when another event says it.
+ * Describes an event for the log, history and page. Null when it is not news, or when another event reports it. Pure.
  *
  * @param now epoch milliseconds
  */
@@ -64,7 +64,7 @@ export function eventWords(event: DropcastEvent, now: number): EventWords | null
   }
 }
 
-/** Levels and words of the states of a file. */
+/** Log level and words for each file state. */
 export const stateWords: Readonly<Record<string, readonly [NewsLevel, string]>> = {
   queued: ['info', 'Waiting for its turn'],
   'awaiting upload': ['info', 'Record created'],
@@ -79,7 +79,7 @@ export const stateWords: Readonly<Record<string, readonly [NewsLevel, string]>> 
   superseded: ['info', 'The file changed; its new content counts as a new file'],
 };
 
-/** Files of an archive get no lines: there may be thousands. */
+/** Pre-existing files produce no lines: there may be thousands. */
 function ofArrival(facts: Facts): EventWords | null {
   if (wasThereBefore(facts)) return null;
   const what = facts.sourceUrl === null ? size(facts.version.size) : 'a link to import';
@@ -110,7 +110,7 @@ function putAwayWords({ disposal, why }: Facts): EventWords | null {
   return disposal === 'moved' || disposal === 'deleted' ? words('info', `The local file was ${disposal}`) : null;
 }
 
-/** A failure is an event of its own. */
+/** Omits failures, which have their own event. */
 function ofNewState(before: Facts, facts: Facts, note: string | null): EventWords | null {
   const state = stateOf(facts);
   const { lastFailure, videoId, why } = facts;
@@ -174,22 +174,22 @@ function ofFeed({ feed, files, failure }: Of<'feed'>): EventWords {
   return words('warn', 'Feed not published', `${feedFailed(feed)} with ${many}: ${failure.message}`);
 }
 
-/** Pure: a feed could not be published. */
+/** Reports that a feed could not be published. Pure. */
 export function feedFailed(feed: string): string {
   return `Feed ${feed} was not published`;
 }
 
-/** Pure: a feed was published after it could not be. */
+/** Reports that a feed was published after an earlier failure. Pure. */
 export function feedIsBack(feed: string): string {
   return `Feed ${feed} published again`;
 }
 
-/** Pure: the service has a channel or feed that it did not have. */
+/** Reports that the service now has a channel or feed that was missing. Pure. */
 export function nameIsThere({ kind, name }: { readonly kind: NameKind; readonly name: string }): string {
   return `The service has the ${kind} ${name}`;
 }
 
-/** A person paused a folder or everything, or that is over. */
+/** Describes the start or end of an operator's pause. */
 function ofOperatorPause({ pause, is, by }: Of<'operator-pause'>, now: number): EventWords {
   const what = pause.folder === null ? 'Everything' : 'The folder';
   if (is === 'set')
@@ -210,12 +210,12 @@ const folderTitles: Readonly<Record<Of<'folder'>['state'], string>> = {
   frozen: 'The folder waits',
 };
 
-/** Pure: a host of the fleet is not heard. @param now epoch milliseconds */
+/** Reports that a fleet host has gone silent. Pure. @param now epoch milliseconds */
 export function silentWords({ name, heardAt }: { name: string; heardAt: number }, now: number): string {
   return `${name} is silent: last heard from at ${clockTime(heardAt, now)}`;
 }
 
-/** Pure: the words for a host of the fleet that was silent and has reported again. */
+/** Reports that a silent fleet host responds again. Pure. */
 export function heardWords(name: string): string {
   return `${name} responds again`;
 }

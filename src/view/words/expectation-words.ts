@@ -1,7 +1,7 @@
 import { clockTime } from './clock-time.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 
-/** How it stands with what is expected, in a few words for status and page: `1 of 2 files missing since 18:30`. */
+/** Describes an expectation's state in a few words, for status and page: `1 of 2 files missing since 18:30`. */
 export function expectationWords(
   { state, count, arrived, live, by, until }: Omit<ExpectationView, 'key' | 'folder' | 'match' | 'day' | 'from'>,
   now: number,

@@ -1,14 +1,14 @@
 import type { Pause } from '../../pipeline/events.ts';
 import { awayCode } from '../../pipeline/file/store-errors.ts';
 
-/** The change that lets work resume. */
+/** What has to change before work can resume. */
 export type Obstacle = 'database' | 'key' | 'account' | 'service' | 'upload host' | 'machine';
 
 type Stop = Pick<Pause, 'kind' | 'holds' | 'code'>;
 
 /**
- * Pure: failures of this machine have the errno name of the system as their code; what the service refuses has a word
- * of its own.
+ * Identifies the obstacle from a pause's code. This machine's failures have the system's errno name as their code; the
+ * service's refusals have codes of their own. Pure.
  */
 export function obstacleOf({ kind, holds, code }: Stop): Obstacle {
   if (code === awayCode) return 'database';
@@ -20,7 +20,7 @@ export function obstacleOf({ kind, holds, code }: Stop): Obstacle {
 
 const accountCodes: ReadonlySet<string> = new Set(['forbidden', 'payment_required']);
 
-/** Pure: this obstacle is gone. It does not say that work resumes: something else may stop it. */
+/** Reports that an obstacle is gone. Does not claim that work resumes, because something else may stop it. Pure. */
 export function overWords(obstacle: Obstacle): string {
   return over[obstacle];
 }

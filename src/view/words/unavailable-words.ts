@@ -1,7 +1,7 @@
 import { LedgerUnavailableError, OutcomeUnknownError } from '../../pipeline/file/store-errors.ts';
 
 /**
- * Answer to a question that only the database can answer, while it is away. @param why a sentence without its full
+ * The error for a question that only the database can answer, while it is away. @param why a sentence without its full
  * stop; null: not known yet
  */
 export function noAnswer(why: string | null): LedgerUnavailableError {
@@ -9,17 +9,17 @@ export function noAnswer(why: string | null): LedgerUnavailableError {
   return new LedgerUnavailableError('away', { sentence });
 }
 
-/** The answer to a command that would change something while the database is away. */
+/** The response to a command that would change something while the database is away. */
 export function nothingChanged(why: string): string {
   return `${why}. Nothing was changed: repeat this once it answers.`;
 }
 
-/** A machine at its limits is no bug. @returns what to tell; null: it is something else */
+/** Describes an unavailable ledger, which is not a bug. @returns null for any other error */
 export function unavailableWords(error: unknown): string | null {
   return error instanceof LedgerUnavailableError ? `${error.message}.` : null;
 }
 
-/** Whether the request may have been carried out anyway. */
+/** Whether the request may have been carried out despite the error. */
 export function mayBeDone(error: unknown): boolean {
   return error instanceof OutcomeUnknownError;
 }
