@@ -4,20 +4,20 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * The token of the metrics: it opens `/metrics` and nothing else, so that a collector can neither read file names nor
- * change anything, as the token of the page can.
+ * Returns the metrics token. It opens only `/metrics`, so a collector can neither read file names nor change anything,
+ * unlike with the page's token.
  *
- * @throws {PageTokenError} its file contains something else
- * @throws what the system says
+ * @throws {PageTokenError} the token's file contains something else
+ * @throws file system errors
  */
 export function metricsToken(stateDir: string): Promise<string> {
   return tokenAt(join(stateDir, 'metrics-token'));
 }
 
-/** Whether a request presents that token. */
+/** Whether a request presents the metrics token. */
 export function showsToken(authorization: string | null, token: string): boolean {
   const [, given = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
-  // Digests have the same length, so it takes the same time whatever the difference.
+  // Digests have the same length, so the comparison takes constant time.
   return timingSafeEqual(digest(given), digest(token));
 }
 
@@ -25,28 +25,28 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Thrown when the file of the token contains something else. */
+/** Thrown when the token's file contains something else. */
 export class PageTokenError extends Error {
   override readonly name = 'PageTokenError';
 }
 
-/** Where the token of the status page is: in the state directory, for its user alone. */
+/** Path of the status page's token: in the state directory, readable by its owner only. */
 function pageTokenPath(stateDir: string): string {
   return join(stateDir, 'page-token');
 }
 
 /**
- * Reads the token of the status page, and makes it when there is none. It stays the same after a restart, because
- * proxies and scripts have it.
+ * Reads the status page's token, or creates it if there is none. It survives restarts, because proxies and scripts use
+ * it.
  *
  * @throws {PageTokenError} the file contains no token
- * @throws what the system says
+ * @throws file system errors
  */
 export function pageToken(stateDir: string): Promise<string> {
   return tokenAt(pageTokenPath(stateDir));
 }
 
-/** The token in a file, which is made when there is none. @throws as `pageToken` */
+/** Reads the token in a file, or creates it if there is none. @throws as `pageToken` */
 async function tokenAt(path: string): Promise<string> {
   await using file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   const text = (await file.readFile('utf8')).trim();

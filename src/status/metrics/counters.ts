@@ -3,25 +3,25 @@ import type { DropcastEvent } from '../../pipeline/events.ts';
 import { Durations, Tally } from './counts.ts';
 import { endOf, feedLabel, processingOf, stepOf } from './labels.ts';
 
-/** Counters since the start. */
+/** Counters since the daemon started. */
 export interface Counted {
-  /** By outcome. */
+  /** Files by outcome. */
   readonly finished: Tally;
-  /** By class. */
+  /** Failures by class. */
   readonly failures: Tally;
-  /** By operation and code. */
+  /** Requests by operation and code. */
   readonly requests: Tally;
-  /** By step and outcome. */
+  /** Step durations by step and outcome. */
   readonly steps: Durations;
-  /** By feed and outcome. */
+  /** Publishes by feed and outcome. */
   readonly publishes: Tally;
-  /** Watched folder → when a complete file was last found in it, epoch seconds. */
+  /** Maps each watched folder to when a complete file was last found in it, in epoch seconds. */
   readonly lastFound: ReadonlyMap<string, number>;
 }
 
 /**
- * Counts events. All counters start at 0 with the daemon, as counters of Prometheus may. These are plain numbers: the
- * library that formats them (55 ms of CPU, 14 MB) is loaded at the first scrape.
+ * Counts events. All counters start at 0 with the daemon, as Prometheus allows. They are plain numbers: the formatting
+ * library (55 ms of CPU, 14 MB) is loaded at the first scrape.
  */
 export function countEvents(daemon: Pick<Daemon, 'events' | 'config'>): Counted {
   const lastFound = new Map<string, number>();

@@ -1,6 +1,6 @@
 export type Labels = Readonly<Record<string, string | number>>;
 
-/** Counts an event, by labels. */
+/** Counts events by labels. */
 export class Tally {
   readonly #counts = new Map<string, { readonly labels: Labels; count: number }>();
 
@@ -16,22 +16,22 @@ export class Tally {
   }
 }
 
-/** Durations, by labels. */
+/** Durations with the same labels. */
 export interface Times {
   readonly labels: Labels;
   readonly count: number;
   readonly sumSeconds: number;
-  /** For each bucket, how many durations exceed the previous bucket and not this one. */
+  /** For each bucket, the number of durations above the previous bucket's bound and up to this one's. */
   readonly inBucket: readonly number[];
 }
 
-/** Seconds: from a request that is answered at once to a night's upload. */
+/** Bucket bounds in seconds: from a request answered immediately to an overnight upload. */
 export const buckets = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200];
 
 export class Durations {
   readonly #times = new Map<string, { labels: Labels; count: number; sumSeconds: number; inBucket: number[] }>();
 
-  /** Lists the labels from here on, even without a duration. */
+  /** Includes the labels even if no duration is ever added. */
   expect(labels: Labels): void {
     this.#timesOf(labels);
   }

@@ -5,7 +5,7 @@ import type { MeasuredDaemon } from './gauges.ts';
 import type { Versions } from './metrics.ts';
 import { createSums } from './sums.ts';
 
-/** @returns formats all present values */
+/** @returns a function that formats all current values */
 export function openExposition(daemon: MeasuredDaemon, counted: Counted, versions: Versions): () => Promise<string> {
   const registry = new Registry();
   const addUp = createSums(registry, daemon, counted);
@@ -16,7 +16,7 @@ export function openExposition(daemon: MeasuredDaemon, counted: Counted, version
     labelNames: ['version', 'node'],
     registers: [registry],
   }).set({ ...versions }, 1);
-  // With a timer of 10 ms, as by default, watching the event loop alone takes 0.35 % of a core.
+  // At the default resolution of 10 ms, monitoring the event loop alone takes 0.35 % of a core.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return async () => {
     addUp();

@@ -24,9 +24,11 @@ export type MeasuredDaemon = Pick<
 >;
 
 /**
- * The present state, read at each scrape: from memory and, for counts and ages of files, from indexes of the ledger.
+ * Creates gauges for the current state. Each scrape reads memory and, for counts and ages of files, indexes in the
+ * ledger.
  *
- * @returns updates the gauges; if the ledger cannot be read its values become NaN, and the others stay correct
+ * @returns a function that updates the gauges; if the ledger cannot be read, values from it become NaN and the others
+ *   stay correct
  */
 export function createGauges(
   registry: Registry,
@@ -75,7 +77,7 @@ function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Pro
       success.set((since.done ?? 0) / 1_000);
       ledger.set(1);
     } catch {
-      // The log has the reason. Old values must not look current.
+      // NaN keeps old values from looking current. The reason is in the log.
       for (const state of fileStates) states.set({ state }, Number.NaN);
       for (const each of [needsYou, oldest, success]) each.set(Number.NaN);
       ledger.set(0);
@@ -133,7 +135,7 @@ function createExpectationGauge(registry: Registry, daemon: MeasuredDaemon): () 
   };
 }
 
-/** By type of target, because names of targets identify people. */
+/** Labelled by target type, because target names identify people. */
 function createMessageGauge(registry: Registry, daemon: MeasuredDaemon): () => Promise<void> {
   const gauge = gaugesOf(registry);
   const waiting = gauge('dropcast_notifications_waiting', 'Messages that no target of this type has accepted yet.', [
@@ -147,7 +149,7 @@ function createMessageGauge(registry: Registry, daemon: MeasuredDaemon): () => P
   };
 }
 
-/** Every member reports all of them, so a silent host is still counted. */
+/** Every host reports the whole fleet, so a silent host is still counted. */
 function createHostGauges(registry: Registry, { fleet }: MeasuredDaemon): () => void {
   if (fleet === null) return () => undefined;
   const gauge = gaugesOf(registry);

@@ -3,7 +3,7 @@ import type { Facts } from '../../pipeline/file/facts.ts';
 
 type Config = ReturnType<Daemon['config']>;
 
-/** The states of the gauge: all are always present, so that an alert never waits for one to appear. */
+/** States reported by the gauge. All are always present, so that an alert never waits for one to appear. */
 export const fileStates = [
   'settling',
   'queued',
@@ -17,16 +17,17 @@ export const fileStates = [
   'skipped',
 ] as const;
 
-/** Types of targets that take messages. */
+/** Types of targets that receive messages. */
 export const targetTypes = ['webhook', 'ntfy', 'email', 'command'] as const;
 
-/** Pure: the end of a file in this change; null when it did not end. */
+/** Returns how a file ended in this change; null when it did not end. Pure. */
 export function endOf(before: Facts | null, facts: Facts): string | null {
   return facts.end !== null && facts.end !== before?.end ? facts.end : null;
 }
 
 /**
- * Pure: how long the service took, in milliseconds, if this change says that it has finished, well or not; else null.
+ * Returns how long the service took, in milliseconds, if processing finished or failed in this change; otherwise null.
+ * Pure.
  */
 export function processingOf(
   before: Facts | null,
@@ -39,7 +40,7 @@ export function processingOf(
   return hasFailed ? { ms: Math.max(0, facts.endedAt - since), isReady: false } : null;
 }
 
-/** The step that a request is, if it is one of a file's way. */
+/** Returns the file step that a request belongs to, or null. */
 export function stepOf(operation: string): string | null {
   return steps.get(operation) ?? null;
 }
@@ -50,12 +51,12 @@ const steps: ReadonlyMap<string, string> = new Map([
   ['publish feed', 'publish'],
 ]);
 
-/** Only feeds of the configuration have a label of their own: a sidecar may name any. */
+/** Returns the feed's label. Only configured feeds have their own, because a sidecar may name any feed. */
 export function feedLabel(feed: string, config: Pick<Config, 'folders'>): string {
   return feedsOf(config).has(feed) ? feed : 'other';
 }
 
-/** Feeds that the rules of a configuration name. */
+/** Returns the feeds that the rules in a configuration name. */
 export function feedsOf({ folders }: Pick<Config, 'folders'>): ReadonlySet<string> {
   return new Set(folders.flatMap(({ rules }) => rules.flatMap(({ publish }) => publish)));
 }

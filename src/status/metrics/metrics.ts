@@ -1,23 +1,22 @@
 import { countEvents } from './counters.ts';
 import type { MeasuredDaemon } from './gauges.ts';
 
-/** The numbers for Prometheus. */
+/** The Prometheus metrics. */
 export interface Metrics {
-  /** Content type of the exposition format 0.0.4, which every version of Prometheus accepts. */
+  /** Content type of exposition format 0.0.4, which every version of Prometheus accepts. */
   readonly contentType: string;
-  /** Everything as it is now. */
+  /** Returns all current values. */
   text(): Promise<string>;
 }
 
-/** What runs. */
+/** The running versions. */
 export interface Versions {
   readonly version: string;
   readonly node: string;
 }
 
 /**
- * Counts from the call on. Labels are fixed words, statuses, and folders and feeds of the configuration: never a file,
- * an id or an error.
+ * Starts counting. Labels are fixed words, statuses, and configured folders and feeds: never a file, an id or an error.
  *
  * @param versions of dropcast and of Node.js
  */
@@ -30,7 +29,7 @@ export function createMetrics(daemon: MeasuredDaemon, versions: Versions): Metri
   };
   const openOnce = (): Promise<() => Promise<string>> =>
     (opened ??= open().catch((error: unknown) => {
-      // As where no file can be opened at present.
+      // Loading failed, for example because no more files can be opened. The next scrape tries again.
       opened = null;
       throw error;
     }));

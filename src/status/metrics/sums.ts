@@ -6,7 +6,7 @@ import type { Durations, Tally, Times } from './counts.ts';
 import type { MeasuredDaemon } from './gauges.ts';
 import { targetTypes } from './labels.ts';
 
-/** Totals that other parts keep. @returns copies their present values */
+/** Creates metrics for totals kept elsewhere. @returns a function that copies their current values */
 export function createSums(registry: Registry, daemon: MeasuredDaemon, counted: Counted): () => void {
   const ofEvents = createSumsOfEvents(registry, counted);
   const ofDaemon = createSumsOfDaemon(registry, daemon);
@@ -64,7 +64,7 @@ const steps = {
   buckets,
 };
 
-/** A histogram of what was measured elsewhere: the library's own takes one time after the other. */
+/** A histogram of durations recorded elsewhere: the library's own accepts them only one at a time. */
 class StepDurations extends Histogram {
   readonly #kept: Durations;
 
@@ -73,7 +73,7 @@ class StepDurations extends Histogram {
     this.#kept = kept;
   }
 
-  /** The values that the registry formats. */
+  /** Returns the values in the form that the registry formats. */
   getForPromString() {
     const { name, help } = steps;
     return { name, help, type: 'histogram', aggregator: 'sum', values: this.#kept.list().flatMap(linesOf) };

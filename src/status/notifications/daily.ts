@@ -3,19 +3,20 @@ import { clockDay } from '../../view/words/clock-time.ts';
 import type { DayTotals } from '../../ledger/news-rows.ts';
 import type { Message } from '@dropcast/notify';
 
-/** The last receipt that a target was sent. */
+/** The last receipt sent to a target. */
 export interface LastReceipt {
-  /** Local date, like 2026-11-22. */
+  /** Local date, for example 2026-11-22. */
   readonly day: string;
-  /** End of the period that it covered, epoch milliseconds. */
+  /** End of the period covered, in epoch milliseconds. */
   readonly until: number;
 }
 
 const dayMs = 24 * 3_600_000;
 
 /**
- * Pure: whether the daily receipt is due, and the start of its period. The first one is due at the next such time. One
- * that was missed while the daemon was down follows on the same day; otherwise the next one covers a longer period.
+ * Determines whether the daily receipt is due, and the start of its period. The first is due at the next configured
+ * time. A receipt missed while the daemon was down is sent later the same day; otherwise the next one covers a longer
+ * period. Pure.
  *
  * @param at minutes since midnight, local time
  * @returns `since` null when nothing is due
@@ -29,7 +30,7 @@ export function receiptDue(
   const day = clockDay(local);
   const isAfter = local.getHours() * 60 + local.getMinutes() >= at;
   if (last === null) return { since: null, next: { day: isAfter ? day : clockDay(new Date(now - dayMs)), until: now } };
-  // The clock was set back: no receipt covers the coming events yet, and an earlier day gets its own receipt again.
+  // The clock was set back. The next receipt's period starts now, and an earlier day gets its own receipt again.
   if (now < last.until) {
     const before = isAfter ? day : clockDay(new Date(now - dayMs));
     return { since: null, next: { day: last.day > day ? before : last.day, until: now } };
@@ -39,7 +40,7 @@ export function receiptDue(
 }
 
 /**
- * Pure: the receipt, titled '214 in, 214 out'.
+ * Builds the receipt, titled '214 in, 214 out'. Pure.
  *
  * @param isWanted whether an idle day gets a receipt too
  */

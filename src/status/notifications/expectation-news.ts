@@ -4,7 +4,7 @@ import type { ExpectationView } from '../../pipeline/expectation.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Trouble } from '@dropcast/notify';
 
-/** Pure: troubles of expected files that are missing or late. */
+/** Returns troubles for expected files that are missing or late. Pure. */
 export function expectationTroubles(views: readonly ExpectationView[], now: number): readonly Trouble[] {
   return views.flatMap((view) => {
     const { state, folder, match, by } = view;
@@ -32,7 +32,7 @@ export function causeOf({ key, day }: Pick<ExpectationView, 'key' | 'day'>): str
   return `expected: ${day} ${key}`;
 }
 
-/** `2026-11-22` */
+/** Extracts the date, for example `2026-11-22`. */
 export function dayOfCause(cause: string): string {
   return cause.split(' ')[1] ?? '';
 }

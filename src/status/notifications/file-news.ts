@@ -4,26 +4,26 @@ import type { Cause } from '../../view/picture/causes.ts';
 import { wholeSentence } from '../../view/words/capitalised.ts';
 import type { Message, NewsKind } from '@dropcast/notify';
 
-/** An event of a file. */
+/** News about one file. */
 export interface FileNews {
   readonly id: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly happened: 'live' | 'needs you' | 'recovered';
-  /** Key of the reason why it needs a person, the same for all files with that reason. */
+  /** Key of the reason, the same for all files that need a person for that reason. */
   readonly cause: string;
   readonly why: string;
   /** The next step for a person. */
   readonly next: string;
 }
 
-/** File names that one message lists. */
+/** Most file names in one message. */
 const mostNames = 5;
 
-/** Most messages at one time about files that need a person; more causes share one message. */
+/** Most simultaneous messages about files that need a person; further causes share one message. */
 const mostCauses = 4;
 
-/** Pure: messages for the events of the last minute: one for live files, one for each cause. */
+/** Builds messages for the last minute's events: one for live files, one for each cause. Pure. */
 export function fileMessages(news: readonly FileNews[], at: number): readonly Message[] {
   const of = (happened: FileNews['happened']): readonly FileNews[] => news.filter((each) => each.happened === happened);
   const needing = Map.groupBy(of('needs you'), ({ cause }) => cause);
@@ -39,7 +39,7 @@ export function fileMessages(news: readonly FileNews[], at: number): readonly Me
 function needsYou(files: readonly FileNews[], at: number): Message {
   const [first] = files;
   const { cause = '', why = '', next = '' } = first ?? {};
-  // The same words as on the page and in status.
+  // Uses the same words as the page and status.
   const common = commonCause(files);
   const steps = [common.next, ...(files.length === 1 && next !== '' ? [next] : [])];
   // The reason may already contain the next step.

@@ -15,7 +15,7 @@ import type { Cursor } from './news-of-files.ts';
 import { hostOfCause, troublesOf } from './troubles.ts';
 import { withWaitingFiles } from './waiting-files.ts';
 
-/** How long events of files are collected before one message reports them. */
+/** How long file events are collected for one message, in milliseconds. */
 const batchMs = 60_000;
 const troublesEveryMs = 15_000;
 const budgetMemoryMs = 5 * 60_000;
@@ -45,7 +45,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
   const published = new Set<string>();
   let state: { cursor: Cursor; conditions: Conditions; remembered: Conditions } | null = null;
   let isClosed = false;
-  // News that an earlier run did not report comes first.
+  // Starts with news that an earlier run did not report.
   let changedAt: number | null = now();
   let troublesAt = -Infinity;
   let usedUpAt = -Infinity;
@@ -70,14 +70,14 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
 
   const lookAtFiles = async (targets: readonly MessageTarget[], current: NonNullable<typeof state>) => {
     const at = now();
-    // Events of other hosts do not arrive here.
+    // Other hosts' events do not arrive here, so the ledger is always checked.
     if (daemon.fleet !== null) changedAt ??= at;
     const since = changedAt;
     if (since === null || (at - since < batchMs && at >= since)) return [];
     changedAt = null;
     try {
       const { news, cursor, isAll } = await newsOfFiles(daemon.ledger, current.cursor);
-      // After a flood the rest is sent a minute later.
+      // After a flood of news, the rest is sent a minute later.
       if (!isAll) changedAt = at;
       if (cursor.read === current.cursor.read) return [];
       const names = await post(outbox, targets, {
@@ -88,7 +88,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
       current.cursor = cursor;
       return names;
     } catch (error) {
-      // The ledger failed; the next look tries again.
+      // The ledger failed; the next check tries again.
       changedAt = since;
       throw error;
     }
@@ -100,7 +100,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     const sights = sightsNow(daemon);
     const hosts = daemon.fleet?.known() ?? [];
     const { used, limit, blockedUntil, waiting } = daemon.gate.snapshot();
-    // Requests that wait on other hosts are unknown here, so the announced trouble lasts until requests are available.
+    // Requests waiting on other hosts are unknown here, so an announced trouble lasts until requests are available.
     const isWanted = waiting > 0 || (daemon.fleet !== null && current.conditions['budget']?.isOn === true);
     if (blockedUntil > at || (isWanted && used >= limit * 0.95)) usedUpAt = at;
     const budget = { isUsedUp: Math.abs(at - usedUpAt) < budgetMemoryMs, limit };
@@ -111,7 +111,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     const isPast = (cause: string): boolean => !expected.has(cause) && (daemon.fleet === null || isLongPast(cause, at));
     const before = withoutPast(current.conditions, { isPast, members });
     const isKnown = knownFrom(sights, { published, expected, members, conditions: before });
-    // Kept even if the write below fails, so that the start of a trouble is not lost.
+    // Updated even if the write below fails, so that the start of a trouble is not lost.
     current.conditions = looked(before, troubles, at, isKnown);
     const next = toTell(current.conditions, at);
     const isNews = next.messages.length > 0 || !isSame(next.conditions, current.remembered);
@@ -170,7 +170,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
           ...(await lookAtTheDay(targets)),
         ];
       } catch (error) {
-        // The post may have succeeded; the memory written with it tells.
+        // The messages may have been stored; the state stored with them shows whether they were.
         if (mayBeDone(error)) readAgain();
         throw error;
       }
@@ -182,7 +182,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     },
     takeOver: () => {
       readAgain();
-      // Another host has published feeds since then.
+      // Another host may have published feeds since then.
       feeds.clear();
       published.clear();
     },
@@ -198,8 +198,8 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
 }
 
 /**
- * Whether the end of a trouble can be seen: a starting folder shows nothing yet, and a silent or stopped host no longer
- * reports what it saw.
+ * Returns whether the end of a trouble would be visible: a starting folder shows nothing yet, and a silent or stopped
+ * host no longer reports.
  */
 function knownFrom(
   sights: readonly Sight[],
@@ -220,7 +220,7 @@ function knownFrom(
   const seeing = new Set(sights.map(({ host }) => host));
   const isHidden = (host: string): boolean => of.members.has(host) && !seeing.has(host);
   return (cause) => {
-    // The state of a feed that failed before a restart is known again after its next publication.
+    // After a restart, the state of a feed that had failed is unknown until its next publication.
     if (cause.startsWith('feed: ')) return of.published.has(cause);
     if (cause.startsWith('expected: ')) return of.expected.has(cause);
     if (of.conditions[cause]?.trouble.seenBy?.some(isHidden) === true) return false;
@@ -229,7 +229,7 @@ function knownFrom(
   };
 }
 
-/** Drops expectations of past days and troubles of hosts that are no longer members, without a message. */
+/** Drops expectations of past days and troubles of former members, without a message. */
 function withoutPast(
   conditions: Conditions,
   now: { isPast(cause: string): boolean; readonly members: ReadonlySet<string> },
@@ -242,7 +242,7 @@ function withoutPast(
   return Object.fromEntries(Object.entries(conditions).filter(([cause]) => !isPast(cause) && !isGone(cause)));
 }
 
-/** Expectations of other hosts are kept longer: a silent or newly started host reports its day later. */
+/** Other hosts' expectations are kept longer: a silent or newly started host reports its day later. */
 function isLongPast(cause: string, now: number): boolean {
   return now - Date.parse(dayOfCause(cause)) > 3 * 24 * 60 * 60_000;
 }

@@ -5,22 +5,22 @@ import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { viewOf } from '../../view/files/file-view.ts';
 import type { FileNews } from './file-news.ts';
 
-/** How far the history was read for news, in line numbers. */
+/** How far the history has been read for news, in line numbers. */
 export interface Cursor {
-  /** Line at which reading began; earlier events are no news. */
+  /** Line at which reading began; earlier events are not news. */
   readonly from: number;
   readonly read: number;
 }
 
-/** Most lines that one look reads; the rest follows with the next message. */
+/** Most lines read at a time; the rest follows with the next message. */
 const mostLines = 20_000;
 
 const needing = ['failed', 'held'];
 const told = ['done', ...needing];
 
 /**
- * Reads the events of files since the last look. They come from the ledger, so nothing is lost or invented when the
- * daemon is killed between a row and its message.
+ * Reads the file events since the last check. They come from the ledger, so nothing is lost or invented if the daemon
+ * is killed between writing a row and its message.
  *
  * @returns `isAll` false when there is more to read
  */
@@ -28,7 +28,7 @@ export async function newsOfFiles(
   ledger: RowStore<'by id'> & HistoryRows,
   cursor: Cursor,
 ): Promise<{ readonly news: readonly FileNews[]; readonly cursor: Cursor; readonly isAll: boolean }> {
-  // A ledger that was restored from a copy is behind.
+  // Limits the cursor to the last line: a ledger restored from a copy is behind.
   const last = await ledger.lastPassage();
   const read = Math.min(cursor.read, last);
   const from = Math.min(cursor.from, last);
@@ -40,7 +40,7 @@ export async function newsOfFiles(
   const before = ids.length === 0 ? new Map<string, never>() : await ledger.lastStates(ids, told, read);
   const stateBefore = (id: string): string | null => {
     const line = before.get(id);
-    // Failures from before the first notification were never announced.
+    // Failures before the first notification were never announced.
     return line === undefined || (line.seq <= from && line.state !== 'done') ? null : line.state;
   };
   return {
@@ -57,7 +57,7 @@ function newsOf(facts: Facts, before: string | null): readonly FileNews[] {
   if (end === 'failed' || end === 'held') return [needsYou(facts)];
   if (end !== 'done') return [];
   return [
-    // Later lines of a live file concern its local file or its feeds.
+    // Later lines about a live file concern its local file or its feeds.
     ...(before === 'done'
       ? []
       : [{ ...shown, happened: before === null ? ('live' as const) : ('recovered' as const) }]),

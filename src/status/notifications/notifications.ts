@@ -11,18 +11,18 @@ import type { NewsDeskWorld } from './news-desk.ts';
 export interface NotificationsWorld extends NewsDeskWorld {
   readonly daemon: NewsDeskWorld['daemon'] & Pick<Daemon, 'config' | 'turn'>;
   readonly logger: Logger;
-  /** Environment; commands get some of its variables. */
+  /** Environment variables, some of which are passed to commands. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly send?: Send;
 }
 
-/** How often to check for news. */
+/** Interval between checks for news, in milliseconds. */
 const everyMs = 5_000;
 
-/** Starts notifications as configured, and follows reloads. Disposing it returns quickly. */
+/** Starts notifications as configured, and follows reloads. Disposal returns quickly. */
 export function startNotifications(world: NotificationsWorld): Notifications {
   const notifications = createNotifications(world);
-  // Messages of an earlier run are sent at once.
+  // Sends an earlier run's messages immediately.
   void notifications.tick();
   const timer = setInterval(() => void notifications.tick(), everyMs);
   return {
@@ -34,7 +34,7 @@ export function startNotifications(world: NotificationsWorld): Notifications {
   };
 }
 
-/** The same, without a timer. */
+/** Creates notifications without a timer. */
 export function createNotifications({ daemon, logger, now, env, send }: NotificationsWorld): Notifications {
   const { ledger, turn, messageTargets } = daemon;
   return createSending({
@@ -54,7 +54,10 @@ export function createNotifications({ daemon, logger, now, env, send }: Notifica
   });
 }
 
-/** A proxy serves the page under this name; the address that dropcast listens on is unreachable from other machines. */
+/**
+ * Returns the page's public address, which a proxy serves: the address that dropcast listens on is unreachable from
+ * other machines.
+ */
 function pageOf({ hosts: [name] }: Config['status']): string | undefined {
   return name === undefined ? undefined : `https://${name}/`;
 }

@@ -14,17 +14,17 @@ import { expectationTroubles } from './expectation-news.ts';
 
 const minuteMs = 60_000;
 
-/** The visible problems of the daemon as a whole, or of all daemons of a fleet. */
+/** The visible problems of the whole daemon, or of all daemons in a fleet. */
 export interface Seen {
   readonly sights: readonly Sight[];
-  /** Hosts that are silent without having announced a stop. */
+  /** Silent hosts that did not announce a stop. */
   readonly silent: readonly Pick<Host, 'name' | 'heardAt'>[];
   /** Feeds whose last publication failed. */
   readonly feeds: ReadonlyMap<string, Failure>;
   readonly budget: { readonly isUsedUp: boolean; readonly limit: number };
 }
 
-/** Pure: all current troubles. @param now epoch milliseconds */
+/** Returns all current troubles. Pure. @param now epoch milliseconds */
 export function troublesOf({ sights, silent, feeds, budget }: Seen, now: number): readonly Trouble[] {
   return onceEach([
     ...sights.flatMap(({ host, ...sight }) => waitsSeen(sight, now).map((trouble) => seenBy(host, trouble))),
@@ -48,14 +48,17 @@ function waitsSeen({ pause, folders, unknown }: Omit<Sight, 'host'>, now: number
   ];
 }
 
-/** A service that several hosts cannot reach is one trouble; machines and folders belong to one host each. */
+/**
+ * Attributes a trouble to the host that sees it. A service that several hosts cannot reach is one trouble; machines and
+ * folders belong to one host each.
+ */
 function seenBy(host: string | null, trouble: Trouble): Trouble {
   if (host === null) return trouble;
   const isOwn = trouble.cause === 'machine' || trouble.kind === 'folder_away';
   return isOwn ? { ...named(host, trouble), cause: `on ${host}: ${trouble.cause}` } : { ...trouble, seenBy: [host] };
 }
 
-/** A trouble that several hosts see keeps the words of the first. */
+/** Merges troubles with the same cause. They keep the first host's words. */
 function onceEach(troubles: readonly Trouble[]): readonly Trouble[] {
   return [...Map.groupBy(troubles, ({ cause }) => cause).values()].flatMap((same) => {
     const hosts = [...new Set(same.flatMap((trouble) => trouble.seenBy ?? []))].toSorted();
@@ -63,14 +66,14 @@ function onceEach(troubles: readonly Trouble[]): readonly Trouble[] {
   });
 }
 
-/** Names the affected hosts while others work. @param all number of reporting hosts */
+/** Names the affected hosts if the others still work. @param all number of reporting hosts */
 function ofSome(trouble: Trouble, all: number): Trouble {
   const { seenBy: hosts = [], kind, title } = trouble;
   if (hosts.length === 0 || hosts.length === all || kind === 'needs_you') return trouble;
   return { ...trouble, title: `${escapeControls(hosts.join(', '))}: ${title}` };
 }
 
-/** The host that a trouble belongs to; null for the service or without a fleet. */
+/** Returns the host that a trouble belongs to; null for the service or without a fleet. */
 export function hostOfCause(cause: string): string | null {
   return /^(?:on|silent) ([^:]+):/.exec(cause)?.[1] ?? null;
 }
@@ -91,7 +94,7 @@ function ofSilent(host: Pick<Host, 'name' | 'heardAt'>, now: number): Trouble {
   };
 }
 
-/** Each obstacle is its own cause: the end of one says nothing about the others. */
+/** Each obstacle is its own cause, because the end of one reveals nothing about the others. */
 function ofStop(pause: Pause, now: number): Trouble {
   const wait = ofPause(pause);
   const obstacle = obstacleOf(pause);
@@ -137,7 +140,7 @@ function ofFeed(feed: string, { kind, message }: Failure): Trouble {
   return {
     cause: `feed: ${feed}`,
     kind: 'feed_failed',
-    // Failures that a retry cannot fix are announced at once.
+    // Failures that a retry cannot fix are announced immediately.
     holdMs: kind === 'permanent' || kind === 'gone' ? 0 : 5 * minuteMs,
     title: escapeControls(feedFailed(feed)),
     body: sentence(message),

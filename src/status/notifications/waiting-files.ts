@@ -4,9 +4,9 @@ import { stopping } from '@dropcast/notify';
 import type { Message } from '@dropcast/notify';
 
 /**
- * Pure: adds the number of waiting files to messages that all work waits.
+ * Adds the number of waiting files to messages that report stopped work. Pure.
  *
- * @param counts of `LedgerSnapshot.counts`
+ * @param counts as in `LedgerSnapshot.counts`
  */
 export function withWaitingFiles(
   messages: readonly Message[],

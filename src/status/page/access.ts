@@ -1,30 +1,33 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** The right of a visitor on the page. */
+/** A visitor's right on the page. */
 export type Right = 'look' | 'change';
 
-/** How long a link works, milliseconds: long enough to copy it into a browser. */
+/** How long a link works, in milliseconds: long enough to copy it into a browser. */
 const LINK_MS = 5 * 60_000;
 
-/** Links of one right that no one has opened. The oldest stops working when there are more. */
+/** Most unopened links per right. Beyond that the oldest stops working. */
 const MOST_LINKS = 100;
 
-/** Who may see the page, and change things: programs send the token, browsers a cookie that they get from a link. */
+/**
+ * Decides who may see the page and change things. Programs send the token; browsers send a cookie that they get from a
+ * link.
+ */
 export interface PageAccess {
-  /** A code that opens the page once. */
+  /** Returns a single-use code that opens the page. */
   makeCode(right: Right): string;
-  /** Takes a code, and returns the cookie's value; null for an unknown, used or old code. */
+  /** Uses up a code and returns the cookie's value; null for an unknown, used or expired code. */
   redeem(code: string): string | null;
   /**
-   * @param cookie its value; null without one
-   * @returns null for a visitor who may not even look
+   * @param cookie the cookie's value; null without one
+   * @returns null for a visitor without any right
    */
   rightOf(authorization: string | null, cookie: string | null): Right | null;
 }
 
 /**
- * @param token of the daemon
- * @param now a clock that never jumps, milliseconds
+ * @param token the daemon's token
+ * @param now a monotonic clock, in milliseconds
  */
 export function createPageAccess(token: string, now: () => number = () => performance.now()): PageAccess {
   const sessions: Readonly<Record<Right, string>> = {
@@ -32,8 +35,8 @@ export function createPageAccess(token: string, now: () => number = () => perfor
     change: sessionOf(token, 'change'),
   };
   /**
-   * When codes stop working, by their digests. Each right has its own, since every member of the group may make links
-   * for looking: those push out no link for changing.
+   * Expiry times of codes, keyed by digest. Each right has its own map: any group member may create links for looking,
+   * and these must not displace links for changing.
    */
   const codes: Readonly<Record<Right, Map<string, number>>> = { look: new Map(), change: new Map() };
   return {
@@ -60,12 +63,12 @@ export function createPageAccess(token: string, now: () => number = () => perfor
   };
 }
 
-/** Not the token itself: browsers send a cookie to every port of a host, whatever listens there. */
+/** Derives the cookie's value. It is not the token itself, because browsers send a cookie to every port of a host. */
 function sessionOf(token: string, right: Right): string {
   return createHmac('sha256', token).update(`page: ${right}`).digest('base64url');
 }
 
-/** Takes the same time whatever the difference: digests have the same length. */
+/** Compares in constant time. Digests give both values the same length. */
 function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }

@@ -9,14 +9,14 @@ import { pause, resume } from '../../daemon/commands/pause.ts';
 import { noticeWords } from './files/notice.ts';
 import { manyOf } from './views/many.ts';
 
-/** Tries one file again. @throws {PageError} 409 with the reason why it cannot be */
+/** Retries one file. @throws {PageError} 409 with the reason why it cannot be retried */
 const retryFile: Action = ({ daemon }, { part }) => done(part('id'), retry(daemon, { names: [part('id')] }));
 
-/** Leaves one file alone. @throws {PageError} 409 with the reason why it cannot be */
+/** Ignores one file. @throws {PageError} 409 with the reason why it cannot be ignored */
 const ignoreFile: Action = ({ daemon }, { part }) =>
   done(part('id'), ignore(daemon, { names: [part('id')], by: byPage }));
 
-/** Takes a file up again that was ignored. @throws {PageError} 409 with the reason why it cannot be */
+/** Stops ignoring a file. @throws {PageError} 409 with the reason why that is not possible */
 const unignoreFile: Action = ({ daemon }, { part }) =>
   done(part('id'), ignore(daemon, { names: [part('id')], by: byPage, isUndone: true }));
 
@@ -28,7 +28,7 @@ async function done(id: string, result: Promise<Pick<CommandResult, 'refused'>>)
 
 const BACK = '/folders';
 
-/** Starts no new work in a folder. @throws {PageError} 409 when it is no longer watched */
+/** Pauses a folder. @throws {PageError} 409 if it is no longer watched */
 export async function pauseFolder({ daemon }: PageWorld, { query }: Sent): Promise<string> {
   const folder = query.get('folder') ?? '';
   const { refused } = await pause(daemon, { folders: [folder], until: null, by: byPage });
@@ -36,10 +36,10 @@ export async function pauseFolder({ daemon }: PageWorld, { query }: Sent): Promi
   return BACK;
 }
 
-/** Ends a pause, and nothing else. @throws {PageError} 409 when the folder is no longer paused */
+/** Ends a folder's pause, and nothing else. @throws {PageError} 409 if the folder is no longer paused */
 export async function resumeFolder({ daemon }: PageWorld, { query }: Sent): Promise<string> {
   const folder = query.get('folder') ?? '';
-  // `resume` also accepts a frozen folder, which the reader did not ask for here.
+  // `resume` also accepts a frozen folder, which the reader did not request here.
   if (!daemon.pauses.list().some((each) => each.folder === folder))
     throw new PageError(409, `${folder} is no longer paused.`);
   const result = await resume(daemon, { folder, by: byPage });
@@ -48,8 +48,8 @@ export async function resumeFolder({ daemon }: PageWorld, { query }: Sent): Prom
 }
 
 /**
- * Does with many files what the page before has asked about, and says how that went. Its address says which. When it
- * concerns other files by now, nothing is done, and the page asks again.
+ * Runs the command that the previous page asked to confirm, and redirects to the result. The address identifies the
+ * files. If it now matches different files, nothing is done and the page asks again.
  *
  * @throws {PageError} see `manyOf`
  */
@@ -73,7 +73,7 @@ async function actOnMany({ daemon, now, outcomes }: PageWorld, { query, form }: 
   });
 }
 
-/** Every address of the page that changes something, for readers who may. All take POST. */
+/** The page's addresses that change something, for readers with that right. All use POST. */
 export const actions: readonly (readonly [path: string, action: Action])[] = [
   ['/files/many', actOnMany],
   ['/files/:id/retry', retryFile],

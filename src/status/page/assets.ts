@@ -1,6 +1,6 @@
 import { assetsAt } from '@dropcast/pages';
 
-/** Style of the views of files. */
+/** Styles for the views of files. */
 const FILES_STYLE = `
 .saved ul { list-style: none; padding: 0; margin: 0; display: flex; flex-wrap: wrap; gap: 4px 18px; }
 .saved a { display: inline-block; min-height: 24px; }
@@ -47,7 +47,7 @@ const FILES_STYLE = `
 }
 `;
 
-/** What only the daemon's page shows. */
+/** Styles used only on the daemon's page. */
 const OWN_STYLE = `
 .warn:not(.said) { background: var(--on-soft); color: var(--on); border-radius: 10px; padding: 9px 16px; overflow-wrap: anywhere; }
 .why { color: var(--muted); overflow-wrap: anywhere; }

@@ -7,18 +7,18 @@ import { refusalOf, TOO_LONG } from './own-names.ts';
 
 const plain = { 'content-type': 'text/plain; charset=UTF-8', 'cache-control': 'no-store' };
 
-/** What anyone may ask. */
+/** The sources of the public responses. */
 export interface EarlySource {
   health(): Health;
   receive(webhook: Webhook): Admission;
 }
 
 /**
- * Public answers, which need neither the site nor a body: a health check, and the refusal of a webhook
- * without a signature, with one that is too old, or with an announced body over 64 KiB.
+ * Sends public responses that need neither the site nor a request body: health checks, and rejections of webhooks whose
+ * signature is missing or too old, or whose declared body exceeds 64 KiB.
  *
- * @param names of this page, without port
- * @returns whether it answered; false: the site answers
+ * @param names this page's host names, without port
+ * @returns whether it responded; false: the site responds
  */
 export function answerEarly(
   source: EarlySource,
@@ -29,11 +29,11 @@ export function answerEarly(
       const isLong = Number(headers['content-length'] ?? 0) > MOST_BODY_BYTES;
       const refusal = isLong ? TOO_LONG : refusalOf(source.receive({ headers, body: null }));
       if (refusal === null) return false;
-      // The body was not read, so no other request can follow it.
+      // Closes the connection: the body was not read, so no other request can follow.
       response.writeHead(refusal[0], { ...plain, connection: 'close' }).end(refusal[1]);
       return true;
     }
-    // Whatever a browser or another name asks goes through the checks of the site.
+    // Requests from a browser or under another host name must pass the site's checks.
     const isPlain = headers['origin'] === undefined && headers['sec-fetch-site'] === undefined;
     if (method !== 'GET' || url !== '/healthz' || !isPlain || !isOwnHost(headers.host ?? '', names())) return false;
     const health = source.health();

@@ -3,8 +3,8 @@ import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 
 /**
- * The name of a host. Its domain is long, and mostly the same for all: it steps back, and goes to a line of its own
- * first.
+ * Renders a host's name. Its domain is long and usually the same for all hosts, so it is de-emphasised and wraps to its
+ * own line first.
  */
 export function hostName(name: string): Html {
   const dot = name.indexOf('.');

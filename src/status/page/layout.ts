@@ -18,7 +18,7 @@ const SECTIONS = [
   ['/configuration', 'Configuration'],
 ] as const;
 
-/** A view with what surrounds it. */
+/** Wraps a view in the page's frame. */
 export async function viewPage(view: View, { daemon, picture, mayChange }: PageWorld): Promise<Html> {
   const { kind, words, path } = healthOf(await picture());
   return frame(view, {
@@ -39,14 +39,14 @@ export async function viewPage(view: View, { daemon, picture, mayChange }: PageW
   });
 }
 
-/** How dropcast is, in a few words, and where more is said about it. */
+/** Summarises dropcast's state in a few words, with a link to the details. */
 function healthOf({ waits, needs_you: { files: needsYou }, stages, expectations }: Picture): {
   readonly kind: BadgeKind;
   readonly words: string;
   readonly path: string;
 } {
   const unmet = countUnmet(expectations);
-  // The overview has the whole reason, and what to do.
+  // Details and remedies are on the overview.
   const wait = mainWait(waits, filesIn(stages, 'queued'));
   const frozen = waits.filter(({ cause }) => cause === 'folder').length;
   if (wait !== null) return { kind: 'bad', words: briefly(wait), path: '/' };
@@ -62,7 +62,7 @@ function healthOf({ waits, needs_you: { files: needsYou }, stages, expectations 
   return isBusy ? { kind: 'busy', words: 'Working', path: '/' } : { kind: 'good', words: 'All is well', path: '/' };
 }
 
-/** An expected failure, in one sentence. */
+/** Renders an expected failure, in one sentence. */
 export function problemPage(title: string, message: string): Html {
   return document(
     { title, site: SITE, assets },
@@ -75,7 +75,8 @@ export function problemPage(title: string, message: string): Html {
 }
 
 /**
- * For visitors who are not signed in: shows nothing about files. @param why in one sentence; empty for a first visit
+ * The page for visitors who are not signed in: shows nothing about files. @param why in one sentence; empty for a first
+ * visit
  */
 export function strangerPage(why = ''): Html {
   return document(
@@ -92,7 +93,7 @@ export function strangerPage(why = ''): Html {
   );
 }
 
-/** Leads on to the page: the browser has its cookie now. */
+/** The page after signing in. The browser now has its cookie, and is redirected to the overview. */
 export function entrancePage(): Html {
   return document(
     { title: 'Signed in', site: SITE, assets, head: html`<meta http-equiv="refresh" content="0; url=/" />` },

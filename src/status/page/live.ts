@@ -2,22 +2,22 @@ import type { LiveSource } from '@dropcast/pages';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { PageEvent } from './world.ts';
 
-/** How often views with running uploads are updated. */
+/** Update interval of views with running uploads, in milliseconds. */
 const PROGRESS_MS = 500;
 
 export interface Live extends LiveSource {
-  /** Tells all readers what no event of the daemon says. */
+  /** Sends all readers an update that no daemon event announces. */
   tell(type: PageEvent): void;
-  /** How many listen. */
+  /** Returns the number of readers. */
   readers(): number;
 }
 
 /**
- * Updates for the readers of the page: one listener at the daemon for all of them, and one timer for the progress of
- * uploads, which runs only while a page is open.
+ * Creates the update stream for the page's readers. All share one listener on the daemon, and one timer for upload
+ * progress, which runs only while a page is open.
  *
- * @param ended aborts when the page is closed
- * @param before called with each update before the readers get it
+ * @param ended aborts when the page server closes
+ * @param before called before each update is sent
  */
 export function createLive(
   daemon: Pick<Daemon, 'events' | 'news' | 'conductor' | 'picture'>,
@@ -36,7 +36,7 @@ export function createLive(
       daemon.news.listen(({ type }) => tell(type === 'reload' ? 'reload' : 'news')),
     ];
     const clock = setInterval(() => {
-      // The page reloads a picture that was older than the last event: the next event may be long in coming.
+      // Stale pictures are reloaded without waiting for the next event, which may be a long way off.
       if (daemon.conductor.uploads().length > 0 || daemon.picture.wasBehind()) tell('progress');
     }, PROGRESS_MS).unref();
     return () => {

@@ -3,8 +3,8 @@ import type { Admission, Webhook } from '../../host/admit-webhook.ts';
 import { limitedBody } from '../../http/limited-body.ts';
 
 /**
- * Whether a request names this page in its Host header: by an address, as localhost, or by one of these names. Another
- * name leads here when a foreign page makes its own name mean this machine (DNS rebinding).
+ * Whether a request's Host header names this page: by an IP address, `localhost`, or one of these names. With DNS
+ * rebinding, a foreign site makes its own name resolve to this machine.
  *
  * @param names without port
  */
@@ -17,7 +17,9 @@ export function isOwnHost(header: string, names: readonly string[]): boolean {
   );
 }
 
-/** Whether a page of another site makes the request: the browser says so. Following a link to this page is allowed. */
+/**
+ * Whether another site's page makes the request, as reported by the browser. Following a link to this page is allowed.
+ */
 export function isFromElsewhere(request: HonoRequest, names: readonly string[]): boolean {
   const origin = request.header('origin');
   if (origin !== undefined && !(URL.canParse(origin) && isOwnHost(new URL(origin).host, names))) return true;
@@ -25,8 +27,8 @@ export function isFromElsewhere(request: HonoRequest, names: readonly string[]):
 }
 
 /**
- * Whether this page sent the form. Another port of the same machine may belong to another user, and browsers send
- * cookies there, so both the origin and what the browser says of it have to be right; one of them has to be there.
+ * Whether this page sent the form. Another port of the machine may belong to another user, and browsers send it the
+ * same cookies. Every header present of `Origin` and `Sec-Fetch-Site` must match, and at least one must be present.
  */
 export function isFromThisPage(request: HonoRequest): boolean {
   const origin = request.header('origin');
@@ -41,7 +43,7 @@ type Refusal = readonly [status: 401 | 404 | 413, text: string];
 
 export const TOO_LONG: Refusal = [413, 'The body is larger than 64 KiB.\n'];
 
-/** POST /webhooks: for everyone, because the signature proves the sender. */
+/** POST /webhooks: open to everyone, because the signature authenticates the sender. */
 export async function takeWebhook(context: Context, receive: (webhook: Webhook) => Admission): Promise<Response> {
   const body = await limitedBody(context.req.raw);
   if (body === null) {
@@ -53,8 +55,8 @@ export async function takeWebhook(context: Context, receive: (webhook: Webhook) 
 }
 
 /**
- * @returns null when the webhook counts, or may count once its body is read. A repeated one does, too: its first answer
- *   got lost, and the service may stop repeating it.
+ * @returns null when the webhook counts, or may count once its body is read. A repeated webhook counts too: its first
+ *   response was lost, and the service may otherwise stop retrying.
  */
 export function refusalOf(admission: Admission): Refusal | null {
   if (admission === 'taken' || admission === 'repeated' || admission === 'unread') return null;

@@ -6,7 +6,7 @@ import { createSite } from './site.ts';
 import type { PageSource } from './site.ts';
 
 export interface StatusPage extends HttpServer {
-  /** An address that opens the page once, within five minutes. */
+  /** Returns an address that opens the page once, within five minutes. */
   link(right: Right): string;
 }
 
@@ -15,15 +15,15 @@ export interface Listen {
   readonly port: number;
 }
 
-/** A browser has a stream and some more connections for each open page. */
+/** Most connections. A browser uses a stream and several more connections for each open page. */
 const MOST_CONNECTIONS = 300;
 
 /**
- * Serves the page for people and `/status.json` for programs who prove that they may see it, says to everybody whether
- * the daemon works (`/healthz`), and accepts webhooks (`POST /webhooks`).
+ * Serves the page and `/status.json` to authorised readers, answers health checks for everyone (`/healthz`), and
+ * accepts webhooks (`POST /webhooks`).
  *
- * @param listen port 0 is any free port
- * @returns the port it listens on; disposal ends all streams and connections
+ * @param listen port 0: any free port
+ * @returns the listening port; disposal closes all streams and connections
  * @throws the error of `listen`, such as EADDRINUSE
  */
 export async function serveStatusPage(
@@ -46,7 +46,7 @@ export async function serveStatusPage(
   };
 }
 
-/** Where a browser on this machine finds the page. */
+/** The page's address for a browser on this machine. */
 export function pageAddress({ host, port }: Listen): string {
   const own = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return `http://${own.includes(':') ? `[${own}]` : own}:${port}/`;

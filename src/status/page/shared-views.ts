@@ -1,27 +1,28 @@
-/** How long one rendering serves all who ask, when nothing happens. */
+/** How long a rendering is reused when nothing happens, in milliseconds. */
 const SHARED_MS = 500;
 
-/** From one rendering of an address to the next. */
+/** Minimum interval between two renderings of an address, in milliseconds. */
 const LEAST_MS = 250;
 
 interface Rendering {
   readonly begunAt: number;
-  /** How much had happened by then. */
+  /** Number of updates before this rendering began. */
   readonly happened: number;
   readonly page: Promise<string>;
-  /** The one that comes next, for those who know that this one is out of date. */
+  /** The next rendering, for readers who know that this one is stale. */
   next: Promise<string> | null;
 }
 
 /**
- * Readers of the same address ask at the same moment, when an update arrives. They share one rendering, which was begun
- * after that, and no address is rendered more than four times a second, however many look and however much happens.
+ * Shares renderings between readers of the same address, who all request it when an update arrives. The shared
+ * rendering begins after that update. Each address is rendered at most four times a second, regardless of the number of
+ * readers and updates.
  */
 export class SharedViews {
   readonly #renderings = new Map<string, Rendering>();
   #happened = 0;
 
-  /** @param address with all that a rendering depends on */
+  /** @param address includes everything that the rendering depends on */
   get(address: string, make: () => Promise<string>): Promise<string> {
     const last = this.#renderings.get(address);
     if (last === undefined) return this.#begin(address, make);
@@ -31,7 +32,7 @@ export class SharedViews {
     return (last.next ??= pause(LEAST_MS - ageMs).then(() => this.#begin(address, make)));
   }
 
-  /** Earlier renderings are out of date. */
+  /** Marks all earlier renderings as stale. */
   somethingHappened(): void {
     this.#happened += 1;
   }

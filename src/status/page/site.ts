@@ -25,13 +25,13 @@ import { views } from './views.ts';
 import { PageError } from './world.ts';
 import type { Action, Asked, PageWorld, ViewMaker } from './world.ts';
 
-/** The source of the page's content, and the receiver of its webhooks. */
+/** The sources of the page's content, and the receiver of its webhooks. */
 export interface PageSource extends EarlySource {
   readonly daemon: Daemon;
   readonly access: PageAccess;
-  /** Told of an address that fails: that is a bug. */
+  /** Called with the error when an address fails: a bug. */
   readonly broke?: (error: unknown) => void;
-  /** Absent: there is no `/metrics`. */
+  /** Absent: `/metrics` is not served. */
   readonly metrics?: Metrics & { readonly token: string };
 }
 
@@ -39,15 +39,15 @@ interface Signed {
   readonly Variables: { readonly right: Right };
 }
 
-/** Streams at once; a browser has one for each open page. */
+/** Most simultaneous streams; a browser has one for each open page. */
 const MOST_READERS = 100;
 
 /**
- * All addresses of the page. It refuses requests under another host name and requests of other web pages: such a page
- * could read this one through the browser of another user of this machine. Readers with the right to look see the
- * views; a change takes a form of this very page, from a session that may change.
+ * Creates all addresses of the page. Rejects requests under another host name, and requests by other web pages, which
+ * could read this page through the browser of another user of this machine. Readers with the right to look see the
+ * views. A change requires a form of this page, from a session with that right.
  *
- * @param host that the server listens on
+ * @param host the host that the server listens on
  * @param closing aborts when the server closes
  */
 export function createSite(
@@ -82,18 +82,18 @@ export function createSite(
       'This is a bug in dropcast: please report it with the lines of its log. Uploads are not affected.',
     );
   });
-  // Ahead of the host check: webhooks arrive through a proxy from another machine, and their signature proves the
-  // sender.
+  // Ahead of the host check: webhooks may arrive through a proxy on another machine, and their signature authenticates
+  // the sender.
   site.post('/webhooks', (context) => takeWebhook(context, source.receive));
   site.use(protect(() => [host, ...daemon.config().status.hosts]));
-  // For everybody, so it says nothing else and costs nothing.
+  // Open to everybody, so it reveals nothing else and is cheap.
   site.get('/healthz', (context) => {
     const health = source.health();
     return context.text(`${health}\n`, healthStatus(health));
   });
   if (metrics !== undefined)
     site.get('/metrics', (context, next) => {
-      // Readers who may see the page also get these: see below.
+      // Readers with access to the page may also fetch the metrics: see below.
       const authorization = context.req.header('authorization') ?? null;
       return showsToken(authorization, metrics.token) ? tellMetrics(context, metrics) : next();
     });
@@ -117,7 +117,7 @@ export function createSite(
   for (const [path, view] of views)
     site.get(path, async (context) => {
       const [world, asked] = [worldFor(context), askedOf(context)];
-      // For others too, so it asks nothing of this request, whose reader may be gone.
+      // The rendering is shared, so it must not depend on this request, whose reader may be gone.
       const make = async () => String(await viewPage(await view(world, asked), world));
       return context.html(await shared.get(`${context.get('right')} ${context.req.url}`, make));
     });
@@ -183,8 +183,8 @@ const TITLES = {
 } as const;
 
 /**
- * The headers of all answers, and the refusal of other names and other web pages. @param names of this page, without
- * port
+ * Adds headers to all responses, and rejects other host names and other web pages. @param names this page's host names,
+ * without port
  */
 function protect(names: () => readonly string[]) {
   return createMiddleware(async (context, next) => {
@@ -196,7 +196,7 @@ function protect(names: () => readonly string[]) {
   });
 }
 
-/** The page loads from itself alone, and appears in no frame. */
+/** Content loads only from the page itself, which appears in no frame. */
 const HEADERS = {
   'content-security-policy': [
     "default-src 'none'",
@@ -210,7 +210,7 @@ const HEADERS = {
   ].join('; '),
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // For the page's own origin only: without it a form would have no origin.
+  // Sent to the page's own origin only. Without a referrer, forms would have no origin.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',

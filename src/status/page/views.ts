@@ -15,7 +15,7 @@ import { settlingView } from '../../view/files/files-view.ts';
 import { fileAddress } from './files/address.ts';
 import { stageBadge } from './files/stage-badge.ts';
 
-/** Every address of the page that shows something. */
+/** The page's addresses that show something. */
 export const views: readonly (readonly [path: string, view: ViewMaker])[] = [
   ['/', overview],
   ['/files', files],
@@ -28,7 +28,8 @@ export const views: readonly (readonly [path: string, view: ViewMaker])[] = [
 ];
 
 /**
- * A file that has no row yet: why it waits. @throws {PageError} 404 when it does not settle, nor has any file its path
+ * Explains why a file without a row is waiting. @throws {PageError} 404 when no file with this path is settling or
+ * known
  */
 export async function settlingFile({ daemon }: PageWorld, { query }: Asked): Promise<View<PageEvent>> {
   const path = query.get('path') ?? '';

@@ -4,48 +4,51 @@ import type { Outcomes } from './files/outcomes.ts';
 import type { LivePicture } from '../../view/picture/picture.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 
-/** The content of a view, and its reader. */
+/** What views and actions work with. */
 export interface PageWorld {
   readonly daemon: Daemon;
-  /** The one picture that all parts of this page show. */
+  /** Returns the picture that all parts of this page share. */
   picture(): Promise<LivePicture>;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Whether the reader may change things. Other readers see no button. */
+  /** Whether the reader may change things; otherwise no buttons are shown. */
   readonly mayChange: boolean;
-  /** Results of the last commands on many files. */
+  /** Results of recent commands on many files. */
   readonly outcomes: Outcomes;
 }
 
-/** The request of the reader. */
+/** The reader's request. */
 export interface Asked {
   readonly query: URLSearchParams;
-  /** A part of the path, decoded: of `/files/:id`, `id`. */
+  /** Returns a decoded part of the path: `id` in `/files/:id`. */
   part(name: string): string;
 }
 
 export type ViewMaker = (world: PageWorld, asked: Asked) => View<PageEvent> | Promise<View<PageEvent>>;
 
-/** The fields of a form. */
+/** A submitted form. */
 export interface Sent extends Asked {
   readonly form: URLSearchParams;
 }
 
-/** @returns the path that the browser goes to next @throws {PageError} when it cannot be done, in words */
+/**
+ * @returns the path to redirect the browser to @throws {PageError} when the action is not possible; its message says
+ *   why
+ */
 export type Action = (world: PageWorld, sent: Sent) => Promise<string>;
 
 /**
- * Causes of a change in a view: the events of the daemon, a line of news, a reload of the configuration, a command on
- * this page or elsewhere (`command`), and `progress`, twice a second while uploads run.
+ * Triggers that change a view: the daemon's events, a line of news, a reload of the configuration, a command on this
+ * page or elsewhere (`command`), and `progress`, twice a second during uploads.
  */
 export type PageEvent = DropcastEvent['type'] | 'news' | 'reload' | 'command' | 'progress';
 
-/** Thrown when a view or an action cannot be carried out, for a reason that the reader understands. */
+/** Thrown when a view or an action fails for a reason that the reader understands. */
 export class PageError extends Error {
   override readonly name = 'PageError';
   readonly status: 400 | 403 | 404 | 409;
 
-  /** @param message one sentence: why, and what to do */
+  /** @param message one sentence: the reason, and what to do */
   constructor(status: PageError['status'], message: string) {
     super(message);
     this.status = status;

@@ -8,8 +8,8 @@ type RowWritten = Extract<DropcastEvent, { type: 'file' }>;
 type Step = 'create' | 'put' | 'poll' | 'publish';
 
 /**
- * The trace of one file: a span for its way, and below it one for each attempt at a step. Times are dates:
- * OpenTelemetry takes a number from before the start of the process for one since that start.
+ * The trace of one file: a span for the whole file with a child span for each attempt at a step. Times are passed as
+ * dates, because OpenTelemetry would read numbers from before the process started as relative to its start.
  */
 export class FileTrace {
   readonly #tracer: Tracer;
@@ -17,7 +17,7 @@ export class FileTrace {
   #step: { readonly name: Step; readonly span: Span } | null = null;
 
   /**
-   * @param first the first that is heard of it: it may have come in before this start, or be tried again after its end
+   * @param first the file's first event in this run; the file may have arrived earlier, or be retried after it ended
    */
   constructor(tracer: Tracer, { before, facts }: RowWritten) {
     this.#tracer = tracer;
@@ -69,7 +69,7 @@ export class FileTrace {
   }
 }
 
-/** The step that a row is in the middle of; null while it waits for its turn or has ended. */
+/** Returns the step that a row is in; null while it waits for its turn or has ended. */
 function stepOf({ end, notBefore, readyAt, uploadedAt, uploadStartedAt, videoId, intent }: Facts): Step | null {
   if (end !== null || notBefore !== null) return null;
   if (readyAt !== null) return 'publish';
@@ -78,7 +78,7 @@ function stepOf({ end, notBefore, readyAt, uploadedAt, uploadStartedAt, videoId,
   return intent === null ? null : 'create';
 }
 
-/** When the row says that it began; null: now. */
+/** Returns the step's start time recorded in the row; null: now. */
 function startOf(step: Step, { uploadedAt, readyAt }: Facts): number | null {
   if (step === 'poll') return uploadedAt;
   return step === 'publish' ? readyAt : null;

@@ -3,8 +3,8 @@ import type { DropcastEvent } from '../../pipeline/events.ts';
 import type { FileTrace } from './file-trace.ts';
 
 /**
- * Traces each file's way from the event stream, for the OpenTelemetry SDK that the operator loaded before the program
- * (`NODE_OPTIONS=--import=…`). Without one it does not even listen, and OpenTelemetry is not loaded.
+ * Traces each file from the event stream, if the operator loaded an OpenTelemetry SDK before the program
+ * (`NODE_OPTIONS=--import=…`). Otherwise OpenTelemetry is not loaded, and events are not listened to.
  *
  * @returns whether an SDK is loaded
  */
@@ -17,12 +17,15 @@ export async function traceFiles({ events }: Pick<Daemon, 'events'>, version: st
   return true;
 }
 
-/** All copies of the API of version 1 share what is registered here; an SDK registers before the program is loaded. */
+/**
+ * Whether an SDK is registered. All copies of version 1 of the API share this global, and an SDK registers before the
+ * program is loaded.
+ */
 function isSomethingRegistered(): boolean {
   return Symbol.for('opentelemetry.js.api.1') in globalThis;
 }
 
-/** Begins the trace of a file. */
+/** Starts a file's trace. */
 export type BeginTrace = (event: Extract<DropcastEvent, { type: 'file' }>) => FileTrace;
 
 function follow(begin: BeginTrace): (event: DropcastEvent) => void {

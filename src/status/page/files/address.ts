@@ -2,7 +2,7 @@ import { addressOf } from '@dropcast/pages';
 import type { Daemon } from '../../../daemon/daemon.ts';
 import { type FileQuery, queryWords } from '../../../view/files/query.ts';
 
-/** The words of an address that select files. */
+/** Reads the file filters from an address. */
 export function queryOf(asked: URLSearchParams): FileQuery {
   return Object.fromEntries(queryWords.map((word) => [word, asked.get(word) ?? undefined]));
 }
@@ -22,8 +22,7 @@ export function settlingAddress(path: string): string {
 }
 
 /**
- * Channels that files can be sent to: those of the service, or as long as it has not said, those of the rules and of
- * files.
+ * Returns channels that files can be sent to: the service's, or until it lists them, those of the rules and of files.
  */
 export async function channelsToChoose({ conductor, config, ledger }: Daemon): Promise<readonly string[]> {
   const { names } = conductor;

@@ -12,35 +12,35 @@ import type { FileSelection } from '../../../pipeline/file/selection.ts';
 
 export interface BulkWanted {
   readonly selection: FileSelection;
-  /** Only for a command that needs one. */
+  /** Empty unless the command needs a channel. */
   readonly channel: string;
 }
 
 export type BulkResult = Pick<CommandResult, 'files' | 'requests' | 'refused'> &
   Partial<Pick<IgnoreResult, 'left' | 'excludes'>> & {
-    /** Ids of the files that the command changed; none for a command on feeds. */
+    /** Ids of the files that the command changed; empty for a command on feeds. */
     readonly ids: readonly string[];
   };
 
-/** Tells whether a plan is about the same files as another one. */
+/** Identifies a plan's files, to check whether another plan is about the same ones. */
 export function digestOf({ ids }: Pick<BulkResult, 'ids'>): string {
   return createHash('sha256').update(ids.toSorted().join()).digest('hex').slice(0, 16);
 }
 
-/** What may be done with many files at once. */
+/** A command that can be applied to many files at once. */
 export interface BulkCommand {
   readonly name: string;
-  /** On its button. */
+  /** The button's label. */
   readonly label: string;
-  /** Its effect, in one sentence. */
+  /** What the command does, in one sentence. */
   readonly deed: string;
-  /** The result, in one sentence. @param files `3 files` */
+  /** Describes the result in one sentence. @param files for example `3 files` */
   past(files: string): string;
   readonly needsChannel?: boolean;
   run(daemon: Daemon, wanted: BulkWanted, options: CommandOptions): Promise<BulkResult>;
 }
 
-/** Who ignores a file, for its row. */
+/** Recorded in the row as who ignored the file. */
 export const byPage = 'the status page';
 
 export const bulkCommands: readonly BulkCommand[] = [
@@ -99,7 +99,7 @@ async function retried(asked: Promise<RetryResult>): Promise<BulkResult> {
   return { ...result, ids: result.retried };
 }
 
-/** Files of a feed that is not published were not published. */
+/** Counts only files whose feed was published. */
 function published({ feeds, requests, refused }: PublishResult): BulkResult {
   const isDone = ({ is }: PublishResult['feeds'][number]): boolean => is !== 'failed' && is !== 'later';
   return {

@@ -8,7 +8,7 @@ import { breakable } from '../breakable.ts';
 import { momentAndSpan } from '../moment.ts';
 import { filesAddress } from './address.ts';
 
-/** Where the file is, and what it is called on both sides. */
+/** Shows where the file is, and its names on both sides. */
 export function whereFacts(
   file: FileView,
   { folder, path }: Pick<Facts, 'folder' | 'path'>,
@@ -35,7 +35,7 @@ export function whereFacts(
   </section>`;
 }
 
-/** The metadata for the service, and the rule that it comes from. */
+/** Shows the metadata for the service, and the rule that sets it. */
 export function planFacts(
   file: FileView,
   { config, links }: { readonly config: ReturnType<Daemon['config']>; readonly links: Daemon['links'] },
@@ -82,7 +82,7 @@ function feedLink(feed: string, links: Daemon['links']): Html | '' {
   return url === null ? '' : outside(url, 'Open the feed');
 }
 
-/** The rule as it is now may be another one than that which took the file. */
+/** Shows the current rule, which may have changed since it accepted the file. */
 function ruleWords(key: string, config: ReturnType<Daemon['config']>): Html {
   const rule = config.folders.flatMap(({ rules }) => rules).find((one) => one.key === key);
   return rule === undefined

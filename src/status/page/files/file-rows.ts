@@ -10,7 +10,10 @@ import { fileAddress } from './address.ts';
 import { stageBadge } from './stage-badge.ts';
 import { visibleText } from '@dropcast/pages';
 
-/** Files, one per row, with the reason in the row. @param hasTicks a box before each, for commands on many */
+/**
+ * Renders files, one per row, with the reason in the row. @param hasTicks adds a checkbox to each row, for commands on
+ * many files
+ */
 export function fileRows(
   files: readonly FileView[],
   { now, hasTicks }: { readonly now: number; readonly hasTicks: boolean },
@@ -41,7 +44,7 @@ export function fileRows(
   });
 }
 
-/** Id → reason. One that many files in a row share is written once. */
+/** Maps file ids to reasons. A long reason shared by consecutive files is written once. */
 function reasonsOf(files: readonly FileView[], now: number): ReadonlyMap<string, Html | string> {
   const words = files.map((file) => reasonWords(file, now));
   return new Map(
@@ -53,10 +56,10 @@ function reasonsOf(files: readonly FileView[], now: number): ReadonlyMap<string,
   );
 }
 
-/** Characters of a reason that fits on one line. */
+/** Longest reason repeated in each row, in characters: it fits on one line. */
 const longestRepeated = 60;
 
-/** Only in a fleet. */
+/** Shown only in a fleet. */
 const hostColumn: Column<FileView> = {
   heading: 'Host',
   kind: 'minor',

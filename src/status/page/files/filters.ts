@@ -6,10 +6,10 @@ import type { FileQuery, QueryWord } from '../../../view/files/query.ts';
 import type { FacetCount, FileFacets } from '../../../pipeline/file/selection.ts';
 import { filesAddress } from './address.ts';
 
-/** Values of one property that are shown at once; the others are behind a fold. */
+/** Most values of one property shown directly; the others are folded. */
 const mostShown = 6;
 
-/** The selections of every day, a field to search in, and how many files there are by each property, as links. */
+/** Renders saved views, a search field, and file counts by property, as links. */
 export function filters(query: FileQuery, counts: FileFacets): Html {
   return html`<nav class="saved" aria-label="Saved views" data-key="saved">
       <ul class="chips">
@@ -28,7 +28,7 @@ export function filters(query: FileQuery, counts: FileFacets): Html {
     </details>`;
 }
 
-/** The filters in use, each a link that removes it. */
+/** Lists the filters in use, each as a link that removes it. */
 function chosen(query: FileQuery): Html | '' {
   const given = queryWords.flatMap((word) => {
     const value = query[word];
@@ -77,7 +77,7 @@ function search(query: FileQuery): Html {
   </form>`;
 }
 
-/** Each value takes the place of the one that is chosen; the chosen one is a link that lets go of it. */
+/** Lists a property's values as links. Each replaces the selected value; the selected value's link clears it. */
 function facet(word: QueryWord, title: string, values: readonly FacetCount[], query: FileQuery): Html | '' {
   const chosen = (query[word] ?? '').split(',').filter(Boolean);
   const missing = chosen
@@ -125,7 +125,7 @@ export function isFiltered(query: FileQuery): boolean {
   return Object.values(query).some((value) => value !== undefined && value !== '');
 }
 
-/** Selections that people ask for every day, each a plain address. */
+/** Selections that are needed daily, each with a plain address. */
 const savedViews: readonly (readonly [name: string, query: FileQuery])[] = [
   ['All', {}],
   ['Needs you', { state: needsYou }],

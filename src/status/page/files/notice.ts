@@ -8,8 +8,8 @@ import { type BulkResult, bulkCommands } from './bulk-commands.ts';
 import type { Outcome } from './outcomes.ts';
 
 /**
- * The result of a command on many files, as parameters of the address that the browser goes to: counts and endings, no
- * names.
+ * The result of a command on many files, as parameters of the address that the browser is redirected to: counts and
+ * extensions, no file names.
  */
 type NoticeWords = Readonly<Partial<Record<(typeof words)[number], string | undefined>>>;
 
@@ -34,9 +34,10 @@ export function noticeOf(asked: URLSearchParams): NoticeWords {
 }
 
 /**
- * Says what was done, above the files. Whatever an address says, nothing else than this can be said.
+ * Reports the last command's result, above the files. The text is fixed, so that a forged address cannot make the page
+ * say anything else.
  *
- * @param outcome with names; null when it is no longer known
+ * @param outcome with file names; null when it is no longer stored
  */
 export function notice(
   { did, to_files: files, left, ending }: NoticeWords,
@@ -86,7 +87,7 @@ function isCount(text: string | undefined): boolean {
   return text !== undefined && /^\d{1,9}$/.test(text);
 }
 
-/** Files that a command leaves as they are, and why. */
+/** Lists files that a command left unchanged, and why. */
 export function leftWords({ files, why, examples }: Left): Html {
   const rest = files - examples.length;
   return html`${counted(files, 'file')} left: ${visibleText(why)}:

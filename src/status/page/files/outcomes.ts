@@ -2,28 +2,28 @@ import { randomUUID } from 'node:crypto';
 import type { Left, Refused } from '../../../daemon/commands/wanted.ts';
 import type { BulkResult } from './bulk-commands.ts';
 
-/** The result of a command on many files, by name. */
+/** The result of a command on many files, with file names. */
 export interface Outcome {
-  /** The first of those it was done with. Paths are absolute. */
+  /** The first few files that the command changed. Paths are absolute. */
   readonly files: readonly { readonly id: string; readonly path: string }[];
   readonly left: readonly Left[];
   readonly refused: readonly Refused[];
 }
 
 /**
- * Remembers what the last commands did: names of files do not belong into addresses. In memory; without it the page has
- * the counts.
+ * Stores the results of recent commands in memory, because file names do not belong in addresses. Without a stored
+ * result, the page still shows the counts.
  */
 export interface Outcomes {
-  /** @returns the word by which it is found */
+  /** @returns the key for `find` */
   keep(result: BulkResult, pathOf: (id: string) => Promise<string | null>): Promise<string>;
   find(word: string): Outcome | null;
 }
 
-/** Commands. */
+/** Most results stored. */
 const mostKept = 50;
 
-/** Files that are named. */
+/** Most files named per result. */
 export const mostNamed = 20;
 
 export function createOutcomes(): Outcomes {

@@ -2,7 +2,7 @@ import { badge, percent } from '@dropcast/pages';
 import type { BadgeKind, Html } from '@dropcast/pages';
 import type { FileView } from '../../../view/files/file-view.ts';
 
-/** The stage of a file or how it ended: its word with a shape, and how much of it is sent. */
+/** Renders a file's stage or end as a word with a shape, and its upload progress. */
 export function stageBadge({ stage, state, sent, size }: Pick<FileView, 'stage' | 'state' | 'sent' | 'size'>): Html {
   const isSent = state === 'uploading' && size > 0;
   return badge(
@@ -11,7 +11,7 @@ export function stageBadge({ stage, state, sent, size }: Pick<FileView, 'stage' 
   );
 }
 
-/** By state: a file that waits for a retry has another shape than one that is worked on. */
+/** Badge shape by state: files waiting for a retry have a different shape from files in progress. */
 const kinds: Readonly<Record<string, BadgeKind | undefined>> = {
   settling: 'waiting',
   queued: 'waiting',

@@ -8,7 +8,7 @@ import type { Asked, PageEvent, PageWorld } from '../world.ts';
 
 const PER_PAGE = 20;
 
-/** What holds, where it is written, the rules of each folder, and what they say about a path. */
+/** Shows the settings in use and where they are written, each folder's rules, and what they do with a path. */
 export async function configuration(world: PageWorld, { query }: Asked): Promise<View<PageEvent>> {
   const config = world.daemon.config();
   const page = Math.max(1, Math.trunc(Number(query.get('page') ?? 1)) || 1);

@@ -8,7 +8,7 @@ import type { Asked, PageEvent, PageWorld } from '../world.ts';
 
 const MOST_SHOWN = 100;
 
-/** What happened last, newest first. `dropcast events` prints the same lines. */
+/** Shows recent events, newest first. `dropcast events` prints the same lines. */
 export function events({ daemon, now }: PageWorld, { query }: Asked): View<PageEvent> {
   const wanted = filterOf(query);
   const all = daemon.news.since(-Infinity);
@@ -117,7 +117,7 @@ function about({ folder, path, file }: NewsLine): Html {
     : html`<a class="title" href="/folders">${named(place)}</a>`;
 }
 
-/** With seconds: events of one minute have an order. */
+/** Includes seconds, to show the order of events within a minute. */
 function exactTime(at: number, now: number): string {
   return `${clockTime(at, now)}:${String(new Date(at).getSeconds()).padStart(2, '0')}`;
 }

@@ -15,7 +15,7 @@ import { momentAndSpan } from '../moment.ts';
 import type { Span } from '../../../view/files/spans.ts';
 import { clockTime } from '../../../view/words/clock-time.ts';
 
-/** Everything about one file. @throws {PageError} 404 when no file has the id */
+/** Shows everything about one file. @throws {PageError} 404 when no file has the id */
 export async function file(world: PageWorld, { part }: Asked): Promise<View<PageEvent>> {
   const { daemon, now, mayChange } = world;
   const facts = await daemon.ledger.load(part('id'));
@@ -46,14 +46,14 @@ export async function file(world: PageWorld, { part }: Asked): Promise<View<Page
   };
 }
 
-/** For the first file in line. */
+/** Describes how a finished file ended; empty for other files. */
 function endWords({ state, publish }: ShowView['file']): string {
   if (state === 'done')
     return publish.length === 0 ? 'The video is ready.' : `The video is live in ${publish.join(', ')}.`;
   return state === 'superseded' ? 'The file at its path has new content.' : '';
 }
 
-/** The file that came in its place, and the one that it is a copy of. */
+/** Links to the file that replaced this one, or that it duplicates. */
 async function relatives({ daemon }: PageWorld, facts: Facts): Promise<Html | ''> {
   const twin = facts.lastFailure?.twin;
   if (facts.end === 'skipped' && twin !== undefined)
@@ -92,7 +92,7 @@ function asJson(shown: ShowView): Html {
   </details>`;
 }
 
-/** What failed, latest first, with what the service said. */
+/** Lists failed attempts, latest first, with the service's responses. */
 function attempts(history: ShowView['history'], now: number): Html | '' {
   const failed = history.map((line, n) => ({ ...line, n })).filter(({ failure }) => failure !== null);
   if (failed.length === 0) return '';
@@ -117,7 +117,7 @@ function attempts(history: ShowView['history'], now: number): Html | '' {
   </section>`;
 }
 
-/** Every change of state, oldest first. */
+/** Lists every state change, oldest first. */
 function historyList(history: ShowView['history'], now: number): Html {
   return html`<details class="card fold" data-key="history">
     <summary>History: ${history.length} ${history.length === 1 ? 'line' : 'lines'}</summary>
@@ -140,7 +140,7 @@ const shapes = {
 
 const sounds = /\.(?:mp3|m4a|wav|flac|aac|ogg|opus)$/i;
 
-/** A picture of what the file is; no request is made for it. */
+/** Draws an icon for the kind of file, without a request. */
 function kindIcon({ path, source_url: source }: { readonly path: string; readonly source_url: string | null }): Html {
   const kind = source !== null ? 'link' : sounds.test(path) ? 'audio' : 'video';
   return html`<svg class="kind" viewBox="0 0 24 24" width="40" height="40" role="img" aria-label="${kind}">
@@ -148,7 +148,7 @@ function kindIcon({ path, source_url: source }: { readonly path: string; readonl
   </svg>`;
 }
 
-/** One bar per step, on a common scale: where the time went. The words next to each say the same. */
+/** Draws one bar per step on a common time scale, with the same information in words beside it. */
 function spanBars(spans: readonly Span[], now: number): Html | '' {
   const [first] = spans;
   if (first === undefined) return '';

@@ -16,7 +16,7 @@ import { stageBadge } from '../files/stage-badge.ts';
 
 const perPage = 50;
 
-/** Files by what they have in common, newest first. */
+/** Shows selected files, newest first. */
 export async function files(
   { daemon, now, mayChange, outcomes }: PageWorld,
   { query: asked }: Asked,
@@ -67,7 +67,7 @@ function nothing(query: FileQuery): Html {
     : emptyState('No files yet. Copy a video into a watched folder.');
 }
 
-/** Older and newer: cursors, so that new rows move nothing. */
+/** Links to older and newer pages. Uses cursors, so that new rows do not shift a page. */
 function pages(query: FileQuery, { next, previous }: FilesView): Html | '' {
   if (next === null && previous === null) return '';
   const to = (place: Readonly<Record<string, string>>, label: string, isThere: boolean): Html | '' =>
@@ -79,8 +79,8 @@ function pages(query: FileQuery, { next, previous }: FilesView): Html | '' {
 }
 
 /**
- * A table with ticks below a bar that stays in view: a command for those that are ticked, or for all that match. Leads
- * to a page that says what it costs.
+ * A table of files with checkboxes, below a bar that stays in view. The bar's commands apply to the ticked files or to
+ * all that match, and lead to a page that states the cost.
  */
 function manyForm(query: FileQuery, total: number, rows: Html): Html {
   return html`<form method="get" action="/files/many" class="many" data-key="many">
@@ -101,7 +101,7 @@ function hiddenWords(query: Readonly<Record<string, string | undefined>>): Html 
   return html`${given.map(([word, value]) => html`<input type="hidden" name="${word}" value="${value}" />`)}`;
 }
 
-/** Files that settle, and what each waits for. */
+/** Lists settling files, and what each is waiting for. */
 function settlingRows(files: readonly SettlingView[]): Html {
   return table({
     label: 'Settling files',

@@ -20,7 +20,7 @@ import { countsAsRead, stagesAndEnds } from '../../../view/stages.ts';
 import { momentAndSpan } from '../moment.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
 
-/** How each folder is watched, what is in it, and what is left alone, with the reasons. */
+/** Shows how each folder is watched, what it contains, and what is left alone and why. */
 export function folders(world: PageWorld): View<PageEvent> {
   const { daemon } = world;
   const all = daemon.folders.status();
@@ -33,7 +33,7 @@ export function folders(world: PageWorld): View<PageEvent> {
   };
 }
 
-/** Nothing new begins in any of them. */
+/** Warns that everything is paused. */
 function pausedAll({ daemon, now }: PageWorld): Html | '' {
   const pause = daemon.pauses.all();
   if (pause === null) return '';
@@ -63,7 +63,7 @@ function card(folder: FolderStatus, { daemon, now, mayChange }: PageWorld): Html
   </section>`;
 }
 
-/** What runs is finished; nothing new begins. */
+/** Pauses a folder: running work finishes, but nothing new starts. */
 function pauseButton(folder: string, isPaused: boolean): Html {
   const query = new URLSearchParams({ folder }).toString();
   return isPaused
@@ -71,7 +71,7 @@ function pauseButton(folder: string, isPaused: boolean): Html {
     : button(`/folders/pause?${query}`, html`Pause${unseen(` ${folder}`)}`);
 }
 
-/** The reason stands alone here. */
+/** Makes a reason a complete sentence, because it stands alone here. */
 function sentence(why: string): string {
   return `${why.slice(0, 1).toUpperCase()}${why.slice(1)}${/[.!?]$/.test(why) ? '' : '.'}`;
 }
@@ -113,7 +113,7 @@ function factsOf(folder: FolderStatus, now: number): readonly Fact[] {
   ];
 }
 
-/** Every path is in exactly one of these. */
+/** Lists a folder's paths by account. Every path is in exactly one. */
 function inside({ path, accounts }: FolderStatus): Html {
   const { seen, settling, comparing, known, sidecars, ignored, refused: refusedCount, unaccounted } = accounts;
   const stages = countsAsRead(known).toSorted(([, one], [, other]) => other - one);

@@ -8,7 +8,9 @@ import { leftWords } from '../files/notice.ts';
 import { moment } from '../moment.ts';
 import { type Asked, PageError, type PageEvent, type PageWorld } from '../world.ts';
 
-/** Before something is done with many files: how many, what it costs, and when it is done. @throws {PageError} */
+/**
+ * Asks for confirmation before a command on many files: how many, the cost, and when it is done. @throws {PageError}
+ */
 export async function many({ daemon, now, mayChange }: PageWorld, { query }: Asked): Promise<View<PageEvent>> {
   const { command, wanted } = manyOf(query, now);
   const back = html`<p><a href="${filesAddress(queryOf(query))}">Back to the files</a></p>`;
@@ -36,10 +38,10 @@ export async function many({ daemon, now, mayChange }: PageWorld, { query }: Ask
   };
 }
 
-/** Files that are named with their reason, of those that are refused. */
+/** Most refused files listed with their reason. */
 const mostRefused = 20;
 
-/** The first question, for a command that needs a channel. */
+/** Asks for the channel first, if the command needs one. */
 async function askChannel(
   command: BulkCommand,
   daemon: PageWorld['daemon'],
@@ -67,7 +69,7 @@ async function askChannel(
   };
 }
 
-/** The command and its files, from a form of this page. @throws {PageError} 400 */
+/** Reads the command and its files from a form of this page. @throws {PageError} 400 */
 export function manyOf(
   asked: URLSearchParams,
   now: number,
@@ -85,7 +87,7 @@ export function manyOf(
   return { command, wanted: { selection: isAll ? selection : { ids }, channel: asked.get('to') ?? '' } };
 }
 
-/** Without an address of its own: that of this view says which files. */
+/** The form has no `action`, so it posts to this view's address, which identifies the files. */
 function form(label: string, planned: BulkResult): Html {
   return html`<form method="post">
     <input type="hidden" name="files" value="${planned.files}" />
@@ -94,7 +96,7 @@ function form(label: string, planned: BulkResult): Html {
   </form>`;
 }
 
-/** The confirmation was for other files than there are now. */
+/** Explains that the confirmation was for different files than are selected now. */
 function wasWords(was: string | null, files: number): Html | '' {
   if (was === null || !/^\d{1,9}$/.test(was)) return '';
   if (Number(was) === files)
@@ -107,7 +109,7 @@ function wasWords(was: string | null, files: number): Html | '' {
   </p>`;
 }
 
-/** When the hourly budget has let all of them through. */
+/** Says when the hourly budget will have admitted all requests. */
 function budgetWords(requests: number, { daemon, now }: Pick<PageWorld, 'daemon' | 'now'>): Html | string {
   if (requests === 0) return '';
   const inMs = whenSentMs(daemon, requests);

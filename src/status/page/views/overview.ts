@@ -31,7 +31,7 @@ import { hostsPanel } from './overview/hosts.ts';
 import { needsYouPanel } from './overview/needs-you.ts';
 import { nowPanel } from './overview/now.ts';
 
-/** One sentence on the whole; then where files are, what needs a person, and what happens now. */
+/** Shows one sentence on the overall state, then where files are, what needs a person, and what is in progress. */
 export async function overview({ daemon, picture, now, mayChange }: PageWorld): Promise<View<PageEvent>> {
   const view = await picture();
   const channels = mayChange && isAskedFor(view) ? await channelsToChoose(daemon) : mayChange ? [] : null;
@@ -61,7 +61,7 @@ export async function overview({ daemon, picture, now, mayChange }: PageWorld): 
   };
 }
 
-/** Whether a channel is to be chosen for some files. */
+/** Whether the reader must choose a channel for some files. */
 function isAskedFor({ needs_you: { causes } }: LivePicture): boolean {
   return causes.some(({ actions }) => actions.includes('send elsewhere'));
 }
@@ -104,7 +104,7 @@ function firstSteps(folder: string | undefined): Html {
   );
 }
 
-/** Facts that get a line, not a panel. */
+/** Lists facts that deserve only a line, not a panel. */
 function notes({ suspects, adoption, deletions, accounts, uploads, fleet }: LivePicture, now: number): Html | '' {
   const next = deletions.next_at === null ? '' : html`, the next after ${moment(deletions.next_at, now)}`;
   const limitOf = uploads?.bytes_per_second ?? null;
@@ -129,7 +129,7 @@ function notes({ suspects, adoption, deletions, accounts, uploads, fleet }: Live
   </ul>`;
 }
 
-/** Requests of the last hour: what is used, by whom, and when there is room again. */
+/** Shows the last hour's requests: how many, by whom, and when more are available. */
 function budgetPanel({ used, limit, others, blocked_until: blocked, frees }: BudgetView, now: number): Html {
   const all = Math.min(limit, used + others);
   const width = (part: number): string => String(Math.round((1_000 * Math.min(part, limit)) / Math.max(1, limit)) / 10);
@@ -158,7 +158,7 @@ function budgetPanel({ used, limit, others, blocked_until: blocked, frees }: Bud
   </section>`;
 }
 
-/** What ended in the last 24 hours. */
+/** Shows the files that ended in the last 24 hours. */
 function dayPanel({ slots, done, failed, bytes }: DayView, now: number): Html | '' {
   if (done + failed === 0) return '';
   const bars = slots.map((slot) => ({
@@ -180,7 +180,7 @@ function dayPanel({ slots, done, failed, bytes }: DayView, now: number): Html | 
   </section>`;
 }
 
-/** What folders expect of today, and what has come of it. */
+/** Shows the files that folders expect today, and whether they arrived. */
 function expectedPanel({ expectations }: Pick<Picture, 'expectations'>, now: number): Html | '' {
   if (expectations.length === 0) return '';
   return html`<section class="card" data-key="expected" aria-labelledby="expected">
@@ -207,8 +207,7 @@ const BADGES: Readonly<Record<ExpectationView['state'], BadgeKind>> = {
 };
 
 /**
- * Where all files are on their way. Each stage leads to its files; the one where they wait most is marked, and the line
- * below says why.
+ * Shows how many files are in each stage, with links to them. The bottleneck is marked, and a line below explains it.
  */
 function stageStrip({ stages, retrying }: Picture, now: number): Html {
   return html`<nav class="stages" aria-label="Stages" data-key="stages">
@@ -242,7 +241,7 @@ function ago(at: number, now: number): Html {
   return time(at, span(Math.max(1_000, Math.round((now - at) / 1_000) * 1_000)));
 }
 
-/** Panel of waits, folders that are not simply watched, and notification targets that take no messages. */
+/** Shows waits, folders that are frozen or being scanned, and notification targets that reject messages. */
 export function troublePanel(
   { waits, folders, deaf_targets: targets }: Pick<Picture, 'waits' | 'folders' | 'deaf_targets'>,
   now: number,

@@ -6,7 +6,7 @@ import type { FeedView } from '../../../../view/picture/picture.ts';
 import { filesAddress } from '../../files/address.ts';
 import { moment, momentAndSpan } from '../../moment.ts';
 
-/** When each feed was published, and what waits for it. */
+/** Shows when each feed was published, and how many files are waiting for it. */
 export function feedsPanel(
   feeds: readonly FeedView[],
   { now, links }: { readonly now: number; readonly links: Pick<Daemon['links'], 'find'> },

@@ -8,7 +8,7 @@ import { filesAddress } from '../../files/address.ts';
 import { hostName } from '../../host-name.ts';
 import { moment } from '../../moment.ts';
 
-/** The hosts of a fleet and what is wrong with them. A single one is shown only when it is drained. */
+/** Shows a fleet's hosts and their problems. A fleet of one host is hidden while it runs without problems. */
 export function hostsPanel(fleet: FleetStatus | null, now: number): Html | '' {
   if (fleet === null) return '';
   const troubles = fleetTroubles(fleet, now);

@@ -7,9 +7,9 @@ import { bulkCommands } from '../../files/bulk-commands.ts';
 import { moment } from '../../moment.ts';
 
 /**
- * Files that only a person can settle: a line for each cause, however many files have it.
+ * Lists files that only a person can settle, one line per cause.
  *
- * @param world.channels that files can be sent to; null for a reader who may change nothing
+ * @param world.channels channels that files can be sent to; null for a reader who may not change anything
  */
 export function needsYouPanel(
   { files, causes, more }: NeedsYou,
@@ -53,7 +53,7 @@ function one({ key, title, next, files, since, examples }: CauseView, now: numbe
     </ul>`;
 }
 
-/** With the number and the cost on the next page, before anything is done. */
+/** The buttons lead to a page that states the number of files and the cost before anything is done. */
 function deeds({ key, actions, files }: CauseView, channels: readonly string[]): Html | '' {
   const possible = bulkCommands.filter(({ name }) => actions.some((action) => action === name));
   if (possible.length === 0) return '';
@@ -84,7 +84,7 @@ function sendElsewhere(key: string, which: string, channels: readonly string[]):
   </form>`;
 }
 
-/** Files that still wait for a retry may have the same cause, and need no one. */
+/** Limited to files that need a person: files waiting for a retry may have the same cause. */
 function selectionOf(cause: string): URLSearchParams {
   return new URLSearchParams({ state: needsYou, cause });
 }

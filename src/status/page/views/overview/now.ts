@@ -6,7 +6,7 @@ import { rate } from '../../../../view/words/amounts.ts';
 import type { NowFile, Picture } from '../../../../view/picture/picture.ts';
 import { moment } from '../../moment.ts';
 
-/** Files under way, in the order in which they came in: rows stay where they are. */
+/** Lists files in progress in order of arrival, so that rows keep their places. */
 export function nowPanel({ files, more }: Picture['now'], now: number): Html | '' {
   if (files.length === 0) return '';
   return html`<section class="card" data-key="now">
