@@ -2,7 +2,10 @@ import { styleText } from 'node:util';
 
 export type Style = Parameters<typeof styleText>[0];
 
-/** Whether a stream takes colours: only a terminal that has them, and never with `NO_COLOR` (https://no-color.org). */
+/**
+ * Whether to colour a stream: only on a terminal that supports colours, and never with `NO_COLOR`
+ * (https://no-color.org).
+ */
 export function hasColour(
   stream: { readonly isTTY?: boolean },
   env: Readonly<Record<string, string | undefined>>,
@@ -10,7 +13,7 @@ export function hasColour(
   return stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
-/** Text in a style, unchanged when `colour` is false. */
+/** Applies a style to text; unchanged if `colour` is false. */
 export function paint(style: Style, text: string, colour: boolean): string {
   return colour ? styleText(style, text, { validateStream: false }) : text;
 }

@@ -10,22 +10,22 @@ import { Writable } from 'node:stream';
 
 export interface LoggerOptions {
   readonly level: Level;
-  /** `auto`: `pretty` on a terminal, `journald` under systemd (which sets `JOURNAL_STREAM`), else `json`. */
+  /** `auto`: `pretty` on a terminal, `journald` under systemd (which sets `JOURNAL_STREAM`), otherwise `json`. */
   readonly format: 'auto' | 'pretty' | 'json' | 'journald';
-  /** Drained, never ended. */
+  /** The output stream; drained on close, but never ended. */
   readonly stream: NodeJS.WritableStream;
   readonly isTerminal: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly secrets: SecretValues;
-  /** For the pretty format. Default: on a terminal that has colours, unless `NO_COLOR` is set. */
+  /** Colours for the pretty format. Default: on terminals that support them, unless `NO_COLOR` is set. */
   readonly colour?: boolean;
-  /** Lines wait in memory for a slow reader. Beyond this many bytes (default 64 MiB) they are dropped and counted. */
+  /** Most bytes of lines buffered for a slow reader (default 64 MiB). Further lines are dropped and counted. */
   readonly maxWaitingBytes?: number;
 }
 
 export interface OpenLogger {
   readonly logger: Logger;
-  /** Resolves once every line so far is written, however slow the reader is. Later lines are dropped. */
+  /** Resolves once all lines so far are written, however slow the reader. Later lines are dropped. */
   close(): Promise<void>;
 }
 
@@ -33,10 +33,10 @@ const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const MAX_MESSAGE = 8_192;
 
 /**
- * Creates the program's log. Creating it and writing to it never throw. No line contains a secret, a signed address or
- * a line break.
+ * Creates the program's log. Neither creating it nor writing to it ever throws. No line contains a secret, a signed
+ * address or a line break.
  *
- * @param options see `LoggerOptions`; a secret added to `options.secrets` later is kept out of later lines
+ * @param options see `LoggerOptions`; secrets added to `options.secrets` later are kept out of later lines
  * @returns the logger, and `close`, which must be awaited before the process exits: `process.exit` loses lines
  */
 export function createLogger(options: LoggerOptions): OpenLogger {
@@ -50,7 +50,7 @@ export function createLogger(options: LoggerOptions): OpenLogger {
   };
 }
 
-/** winston gets finished lines as messages. */
+/** Opens winston, which receives complete lines as messages. */
 function openWinston(level: Level, stream: BestEffortStream): winston.Logger {
   const output = winston.createLogger({
     levels: { error: 0, warn: 1, info: 2, debug: 3 } satisfies Record<Level, number>,
@@ -73,7 +73,7 @@ function automaticFormat(isTerminal: boolean, env: LoggerOptions['env']): LineSt
   return env['JOURNAL_STREAM'] ? 'journald' : 'json';
 }
 
-/** Renders each call at once, so that a later change of a field does not alter the line. */
+/** Renders each call immediately, so that later changes to a field do not alter the line. */
 class Recorder {
   readonly #level: Level;
   readonly #style: LineStyle;
@@ -143,19 +143,19 @@ class Recorder {
 }
 
 /**
- * Passes finished lines to a stream that it never ends, one write at a time. When that stream breaks (the reader of the
- * pipe has gone, the disk is full), lines are lost and nothing else: the program's work is worth more than its log.
- * Every line tries again, because a full disk may be cleared.
+ * Passes complete lines to a stream that it never ends, one write at a time. If that stream breaks (the pipe's reader
+ * has gone, the disk is full), only lines are lost: the program's work matters more than its log. Every line is
+ * attempted again, because disk space may be freed.
  */
 class BestEffortStream extends Writable {
   readonly #target: NodeJS.WritableStream;
 
   constructor(target: NodeJS.WritableStream) {
-    // Lines stay strings, so that they can be joined into one write.
+    // Lines stay strings, so that several can be joined into one write.
     super({ decodeStrings: false });
     this.#target = target;
-    // Without a listener, EPIPE and ENOSPC would end the process. It stays attached: a write may fail after the log is
-    // closed.
+    // Without a listener, EPIPE and ENOSPC would crash the process. It stays attached because a write may fail after
+    // the log is closed.
     target.on('error', ignore);
   }
 
@@ -169,7 +169,7 @@ class BestEffortStream extends Writable {
 
   #forward(text: string, done: () => void): void {
     try {
-      // Called once the kernel has the lines or the write has failed: both are done.
+      // Called when the kernel has accepted the lines or the write has failed. Either counts as done.
       this.#target.write(text, () => done());
     } catch {
       done();

@@ -3,10 +3,10 @@ import { PRIORITIES } from './line-format.ts';
 import type { Level } from './line-format.ts';
 
 /**
- * Adds the priority prefix to lines for stderr when stderr goes to the journal, which otherwise records them as `info`.
+ * Adds priority prefixes to lines for stderr if it goes to the journal, which would otherwise record them as `info`.
  *
- * That `$JOURNAL_STREAM` is set proves nothing: desktop shells inherit it. Its value is device and inode of the stream
- * (systemd.exec(5)).
+ * A set `$JOURNAL_STREAM` alone proves nothing, because desktop shells inherit it. Its value is the stream's device and
+ * inode (systemd.exec(5)).
  */
 export function priorityLines(
   lines: readonly string[],

@@ -6,7 +6,7 @@ import type { JsonValue, JsonObject } from './serialize.ts';
 
 export type Level = 'error' | 'warn' | 'info' | 'debug';
 
-/** One log event, recorded when it happened. */
+/** One log event. */
 export interface LogRecord {
   /** ISO 8601, UTC. */
   readonly time: string;
@@ -17,16 +17,16 @@ export interface LogRecord {
 
 export type LineStyle = { readonly kind: 'json' | 'journald' } | { readonly kind: 'pretty'; readonly colour: boolean };
 
-/** journald splits longer lines (`LineMax=48K`, journald.conf(5)), and the second half has no level. */
+/** Longest line. journald splits longer ones (`LineMax=48K`, journald.conf(5)), and the second half has no level. */
 const MAX_LINE_BYTES = 48 * 1024 - 1;
 
-/** Longest text allowed, in characters; tried in turn until the line fits. */
+/** Limits on the length of each text, in characters; tried in turn until the line fits. */
 const TEXT_LIMITS = [Infinity, 1_024, 128] as const;
 
 /**
- * Renders a record as exactly one line of under 48 KiB, without the newline.
+ * Renders a record as exactly one line of less than 48 KiB, without the newline.
  *
- * @param redact applied to the finished line, before it is measured
+ * @param redact applied to the complete line, before it is measured
  */
 export function formatLine(record: LogRecord, style: LineStyle, redact: (line: string) => string): string {
   for (const limit of TEXT_LIMITS) {
@@ -51,7 +51,7 @@ function journalLine({ level, message, fields }: LogRecord): string {
 /** syslog(3) priorities, as in sd-daemon(3). */
 export const PRIORITIES: Readonly<Record<Level, number>> = { error: 3, warn: 4, info: 6, debug: 7 };
 
-/** A field named like one of ours goes to `_level` and the like, so that no line can pass for another. */
+/** Renames fields that collide with the standard ones (`_level` and so on), so that no line can imitate another. */
 function jsonLine({ time, level, message, fields }: LogRecord): string {
   const own = { time, level, message };
   const others = Object.entries(fields).map(
@@ -72,14 +72,14 @@ const LEVEL_COLOURS: Readonly<Record<Level, Style>> = {
   debug: 'gray',
 };
 
-/** Local time of day, for the person at the terminal. */
+/** Formats the local time of day, for the person at the terminal. */
 function clock(time: string): string {
   return new Date(time).toLocaleTimeString('en-GB', { hour12: false });
 }
 
 /**
- * ` key=value` per field; objects as `outer.inner=value`. Texts are quoted, so that a file name cannot pass for a
- * field.
+ * Formats fields as ` key=value`, and objects as `outer.inner=value`. Texts are quoted, so that a file name cannot
+ * imitate a field.
  */
 function pairs(fields: JsonObject, key: (name: string) => string): string {
   return flatten(fields, '')

@@ -1,4 +1,7 @@
-/** The program's log. Messages are fixed, fields are an object; errors go under `err`, a file's id under `file`. */
+/**
+ * The program's log. Messages are constant, with variable parts in the fields; errors go in `err`, a file's id in
+ * `file`.
+ */
 export interface Logger {
   error(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;

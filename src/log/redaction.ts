@@ -1,26 +1,26 @@
 export const REDACTED = '[redacted]';
 
-/** Shorter values would blank out ordinary words. */
+/** Shortest secret that is redacted: shorter values would blank out ordinary words. */
 const MIN_SECRET_LENGTH = 4;
 
 /**
- * Keeps secrets out of the log: registered values in every encoding, and secrets that were not registered, by pattern.
- * Every line passes twice: each text on its own (`redactText`), then the finished line (`redactLine`). Redacting by
- * field name alone was measured to miss `message`, `stack` and class instances.
+ * Keeps secrets out of the log: registered values in every encoding, and unregistered secrets by pattern. Secrets are
+ * redacted twice: in each text (`redactText`), then in the complete line (`redactLine`). Redacting by field name alone
+ * was measured to miss `message`, `stack` and class instances.
  *
- * The client has its own `scrub` (packages/client, transport/scrub.ts): it knows the secrets of one exchange and cleans
- * the messages of its errors before anyone sees them, whole paths of signed addresses included. This one is the last
- * net, for texts of unknown origin, and keeps the path so that a log stays useful. They are not shared: the log must
- * not load the HTTP client, nor the client the log.
+ * The client has its own `scrub` (packages/client, transport/scrub.ts). It knows the secrets of one exchange and cleans
+ * its error messages before anyone sees them, including the entire paths of signed addresses. This class is the safety
+ * net for texts of unknown origin, and keeps paths so that a log stays useful. The two share no code: the log must not
+ * load the HTTP client, nor the client the log.
  */
 export class SecretValues {
   #forms: readonly string[] = [];
 
   /**
-   * Registers a secret such as the API key. Meant for a handful, not for one per file: signed addresses are found by
+   * Registers a secret such as the API key. Meant for a handful, not one per file: signed addresses are found by
    * pattern.
    *
-   * @param value ignored when it has fewer than 4 characters
+   * @param value ignored if it has fewer than 4 characters
    */
   add(value: string): void {
     if (value.length < MIN_SECRET_LENGTH) return;
@@ -28,19 +28,19 @@ export class SecretValues {
     this.#forms = [...forms].toSorted((a, b) => b.length - a.length);
   }
 
-  /** For a message, a field or a stack, before it is quoted. */
+  /** Redacts a message, a field or a stack before it is quoted. */
   redactText(text: string): string {
     return redactPatterns(replaceEach(text, this.#forms).replaceAll(HEADER, `$1${REDACTED}`), ADDRESS_IN_TEXT);
   }
 
-  /** For a finished line in any format: quotes and backslashes belong to the format and stay. */
+  /** Redacts a complete line in any format, leaving the format's quotes and backslashes intact. */
   redactLine(line: string): string {
     const quotable = this.#forms.filter((form) => !form.includes('"'));
     return redactPatterns(replaceEach(line, quotable), ADDRESS_IN_LINE);
   }
 }
 
-/** Whether a field's name says that its value is secret. */
+/** Whether a field's name suggests that its value is secret. */
 export function isSecretKey(key: string): boolean {
   return SECRET_KEY.test(key);
 }
@@ -48,10 +48,10 @@ export function isSecretKey(key: string): boolean {
 const SECRET_KEY =
   /authorization|cookie|api[-_ ]?key|token|secret|passw|passphrase|credential|signature|upload[-_ ]?(?:url|address)/i;
 
-/** `authorization: Basic …`, as clients print headers, up to the end of the line or the closing quote. */
+/** Matches `authorization: Basic …`, as clients print headers, up to the end of the line or the closing quote. */
 const HEADER = /((?:authorization|cookie|x-api-key)\\?["']?\s{0,8}[:=]\s{0,8}\\?["']?)[^"'\\\r\n]+/gi;
 
-// Once begun, each of these always matches, so hostile text costs linear time.
+// Once begun, a match with any of these always succeeds, so hostile text costs linear time.
 const ADDRESS_IN_TEXT = /[a-z][a-z\d+.-]{0,20}(?::\/\/|%3A%2F%2F)[^\s"'<>\p{Cc}]+/giu;
 const ADDRESS_IN_LINE = /[a-z][a-z\d+.-]{0,20}(?::\/\/|%3A%2F%2F)[^\s"'<>\\\p{Cc}]+/giu;
 const BEARER = /\b(Bearer(?:\s+|%20|\+))[^\s"',;<>\\\p{Cc}]+/giu;
@@ -65,7 +65,7 @@ function redactPatterns(text: string, address: RegExp): string {
     .replace(SIGNED_PARAMETER, `$1${REDACTED}`);
 }
 
-/** Keeps origin and path. Query (the signature), fragment and password give access. */
+/** Keeps the origin and path. The query (with the signature), the fragment and the password would grant access. */
 function withoutQuery(address: string): string {
   const anonymous = address.replace(/^([^/%]*(?::\/\/|%3A%2F%2F))[^/?#]*@/i, `$1${REDACTED}@`);
   const end = anonymous.search(/[?#]|%3F|%23/i);
@@ -79,7 +79,7 @@ function replaceEach(text: string, forms: readonly string[]): string {
 }
 
 /**
- * Every spelling in which a secret may appear: plain, percent-encoded, form-encoded, JSON-escaped, base64 and
+ * Returns every form in which a secret may appear: plain, percent-encoded, form-encoded, JSON-escaped, base64 and
  * base64url. Longest first, so that no form leaves part of a longer one behind.
  */
 function secretForms(value: string): readonly string[] {
@@ -101,8 +101,9 @@ function percentForms(value: string): readonly string[] {
 }
 
 /**
- * Base64 packs 3 bytes into 4 characters, so inside a longer text (`user:key`) a value has one of three spellings,
- * depending on where it starts. Each form is the run of characters that depend on the value alone.
+ * Returns the base64 forms of a value. Base64 packs 3 bytes into 4 characters, so within a longer text (`user:key`) a
+ * value has one of three encodings, depending on where it starts. Each form contains only the characters that depend on
+ * the value alone.
  */
 function base64Forms(value: string): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {

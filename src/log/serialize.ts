@@ -1,35 +1,35 @@
 import { isSecretKey, REDACTED } from './redaction.ts';
 import { isNativeError } from 'node:util/types';
 
-/** The parts of a log line, copied: it shares nothing with the program's own objects. */
+/** Part of a log line, copied so that it shares nothing with the program's objects. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
 export interface SerializeOptions {
-  /** Applied to whole words, before a text is shortened: half a secret would not be recognised. */
+  /** Applied to whole words before a text is shortened: half a secret would not be recognised. */
   readonly redact: (text: string) => string;
   /** Whether errors show their stack. */
   readonly stacks: boolean;
 }
 
 const MAX_DEPTH = 6;
-/** Per object or list. */
+/** Most entries per object or list. */
 const MAX_ENTRIES = 50;
-/** Per line. */
+/** Most values per line. */
 const MAX_NODES = 1_000;
 const MAX_TEXT = 8_192;
 const MAX_KEY = 128;
-/** Longest text that is redacted: patterns take 0.4 s of CPU for 1 MiB without a JIT compiler. */
+/** Longest text to redact: without a JIT compiler, the patterns take 0.4 s of CPU for 1 MiB. */
 const MAX_REDACTED = 2 * MAX_TEXT;
-/** Characters per line, of all texts together. */
+/** Most characters of text per line in total. */
 const MAX_LINE = 16 * MAX_TEXT;
 
 /**
- * Copies the fields of a log call into plain JSON data, at once, so that a later change does not alter the line. Reads
- * only types it knows: an instance of any other class is named, not walked (the `options` of an HTTP error hold the
- * key). Never throws.
+ * Copies a log call's fields into plain JSON data immediately, so that later changes do not alter the line. Reads only
+ * known types. An instance of any other class is represented by its class name, because for example the `options` of an
+ * HTTP error contain the key. Never throws.
  */
 export function serialize(value: unknown, options: SerializeOptions): JsonValue {
   return new Walk(options).value(value, 0);
@@ -39,7 +39,7 @@ export function cutText(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`;
 }
 
-/** The beginning of a long text, up to the end of a word: no secret contains white space. */
+/** Truncates a long text at the end of a word: no secret contains white space. */
 function wholeWords(text: string): string {
   if (text.length <= MAX_REDACTED) return text;
   let end = MAX_REDACTED;
@@ -51,7 +51,7 @@ export function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** One pass over one value; counts what it has seen. */
+/** Copies one value, counting what it has visited. */
 class Walk {
   readonly #options: SerializeOptions;
   readonly #open = new Set<object>();
@@ -95,7 +95,7 @@ class Walk {
     try {
       return this.#known(value, depth);
     } catch {
-      // A getter or proxy that throws, or a revoked proxy.
+      // A getter or proxy threw, or a proxy was revoked.
       return '[unreadable]';
     } finally {
       this.#open.delete(value);
@@ -137,7 +137,8 @@ class Walk {
   #entry(key: string, value: unknown, depth: number): readonly [string, JsonValue] {
     const name = cutText(this.#options.redact(wholeWords(key)), MAX_KEY);
     if (isSecretKey(key) && mayLeak(value)) return [name, REDACTED];
-    // Errors are under `err` or `cause` by convention. A cloned or spread one has lost its class and kept its secrets.
+    // By convention, errors are under `err` or `cause`. A cloned or spread error has lost its class but kept its
+    // secrets.
     if (isErrorKey(key) && isPlainObject(value))
       return [name, this.#object(serializeError(value, this.#options.stacks), depth + 1)];
     return [name, this.value(value, depth + 1)];
@@ -148,7 +149,7 @@ function className(value: object): string {
   return typeof value.constructor === 'function' ? value.constructor.name : 'object';
 }
 
-/** By shape: the class belongs to the configuration. */
+/** Detects secrets by shape, because their class belongs to the configuration. */
 function isSecret(value: object): boolean {
   return 'reveal' in value && typeof value.reveal === 'function';
 }
@@ -157,7 +158,7 @@ function isErrorKey(key: string): boolean {
   return key === 'err' || key === 'error' || key === 'cause';
 }
 
-/** `null` and booleans only say whether there is a secret. */
+/** `null` and booleans reveal only whether there is a secret. */
 function mayLeak(value: unknown): boolean {
   return value !== null && typeof value !== 'boolean';
 }
@@ -169,21 +170,21 @@ function isPlainObject(value: unknown): value is object {
 }
 
 /**
- * What may be printed of an error. An allow-list: got's HTTP errors carry the key and the signed address in `options`,
- * `timings`, `request` and `response`.
+ * Error properties that may be printed. An allow-list: got's HTTP errors contain the key and the signed address in
+ * `options`, `timings`, `request` and `response`.
  */
 const ALLOWED = ['name', 'message', 'code', 'status', 'kind', 'cause'] as const;
 
 const MAX_CAUSES = 5;
 const MAX_FRAMES = 20;
 
-/** The printable fields of an error, or of an object in the place of one. `stacks` adds the stack frames. */
+/** Returns the printable fields of an error, or of an object in its place. `stacks` adds the stack frames. */
 function serializeError(error: object, stacks: boolean): Readonly<Record<string, unknown>> {
   const fields = ALLOWED.map((key) => [key, read(error, key)] as const).filter(([, value]) => isPrintable(value));
   return { ...Object.fromEntries(fields), ...causesOf(error), ...(stacks ? framesOf(error) : {}) };
 }
 
-/** Includes errors of other realms, as made by test runners and `node:vm`. */
+/** Includes errors from other realms, as created by test runners and `node:vm`. */
 function isError(value: unknown): value is Error {
   return value instanceof Error || isNativeError(value);
 }
@@ -200,14 +201,17 @@ function isPrintable(value: unknown): boolean {
   return value !== undefined && value !== null && typeof value !== 'function';
 }
 
-/** Node reports a host that answers on none of its addresses as an AggregateError with an empty message. */
+/**
+ * Collects an AggregateError's errors. Node throws one, with an empty message, if a host is unreachable at all of its
+ * addresses.
+ */
 function causesOf(error: object): Readonly<Record<string, unknown>> {
   const errors = read(error, 'errors');
   if (!Array.isArray(errors)) return {};
   return { errors: errors.slice(0, MAX_CAUSES).filter((each) => isError(each)) };
 }
 
-/** Without the first lines, which repeat name and message. */
+/** Omits the stack's first lines, which repeat name and message. */
 function framesOf(error: object): Readonly<Record<string, unknown>> {
   const stack = read(error, 'stack');
   if (typeof stack !== 'string') return {};

@@ -2,21 +2,21 @@ import { access } from './folder-access.ts';
 import type { Directory } from './folder-access.ts';
 import { shellWord } from '../shell-word.ts';
 
-/** Who owns the folder, and must be able to use what the service creates in it. */
+/** The folder's owners, who must be able to use what the service creates in it. */
 export interface Owners {
-  /** A name or number for setfacl(1); null when it needs no entry, like root. */
+  /** Name or number for setfacl(1); null: no entry is needed, for example for root. */
   readonly user: string | null;
   readonly group: string | null;
-  /** Access of the group to the folder, a value of `access`; 0 is none. */
+  /** The group's access to the folder, a value of `access`; 0: none. */
   readonly groupAccess: number;
 }
 
 /**
- * The command that gives the service access to a directory, and its owners access to what the service creates there:
- * `done/` belongs to the service, and without entries of their own the owners could neither list nor remove what is
- * moved there.
+ * Returns the command that gives the service access to a directory, and gives its owners access to what the service
+ * creates there. `done/` belongs to the service; without entries of their own, the owners could neither list nor remove
+ * the files moved there.
  *
- * @param service name and number of its user
+ * @param service name and number of the service's user
  */
 export function accessCommand(
   service: { readonly name: string; readonly uid: number },
@@ -33,15 +33,16 @@ export function accessCommand(
     `d:u:${service.name}:${rights}`,
     ...(directory.needs === access.write ? ownerEntries(directory, owners) : []),
   ];
-  // -P: does not follow links that replaced a file before the command runs. d: applies to later files; X to directories and files that are executable already (setfacl(1)).
+  // -P: does not follow links that replaced a file before the command runs. d: applies to files created later. X:
+  // execute permission only on directories and files that are already executable (setfacl(1)).
   return `sudo setfacl -R -P -m ${entries.map(argument).join(',')} ${word}`;
 }
 
 /**
- * The command for a folder that the service uses as a member of its group, so that what it creates there belongs to
- * that group (inode(7)).
+ * Returns the command for a folder that the service uses as a member of its group. It makes files that the service
+ * creates there belong to that group (inode(7)).
  *
- * @returns null when the folder is set up that way already
+ * @returns null when the folder is already set up that way
  */
 export function groupCommand({ mode, path }: Directory): string | null {
   return (mode & 0o2000) === 0 ? `sudo chmod g+s ${shellWord(path)}` : null;

@@ -1,48 +1,48 @@
 import { bindWord, mountUnit, unitComment, unitWord } from './unit-text.ts';
 
-/** The settings that a configuration needs in addition to the shipped unit (systemd/dropcast.service). */
+/** What a configuration needs in addition to the shipped unit (systemd/dropcast.service). */
 export interface UnitNeeds {
   readonly configFile: string;
   readonly folders: readonly FolderNeeds[];
-  /** Writable directories beyond those of the unit: another state directory, the directory of another socket. */
+  /**
+   * Directories that must be writable in addition to the unit's: another state directory, or another socket's
+   * directory.
+   */
   readonly written: readonly ResolvedPath[];
   /** Files with secrets. */
   readonly secretFiles: readonly ResolvedPath[];
-  /** Port of the status page; null when the unit allows it already or there is no page. 0 is any port. */
+  /** The status page's port; null when the unit already allows it or there is no page. 0: any port. */
   readonly port: number | null;
-  /** Programs that notifications start, with their interpreters. */
+  /** Programs that notifications run, with their interpreters. */
   readonly programs: readonly string[];
-  /** Addresses of name servers that the unit blocks. */
+  /** Addresses of name servers that the unit would block. */
   readonly resolvers: readonly string[];
 }
 
 export interface ResolvedPath {
-  /** As in the configuration, absolute. */
+  /** Absolute path as configured. */
   readonly path: string;
-  /** With symbolic links resolved; the same path when it does not exist. */
+  /** The path with symbolic links resolved; unchanged if it does not exist. */
   readonly realPath: string;
 }
 
 export interface FolderNeeds extends ResolvedPath {
-  /** When false, mount point and groups are unknown. */
+  /** Whether the folder exists. If not, its mount point and groups are unknown. */
   readonly isThere: boolean;
   /** Whether files are moved or deleted in it. */
   readonly isWritten: boolean;
-  /** Mount point of its file system; null on the root file system. */
+  /** Mount point of the folder's file system; null on the root file system. */
   readonly mountPoint: string | null;
   /** Names of the groups that give the service access. */
   readonly groups: readonly string[];
-  /** Commands that a person must run to give the service access. */
+  /** Commands that an administrator must run to give the service access. */
   readonly commands: readonly string[];
-  /**
-   * The command that a person must run so that the folder's group can use what the service creates; null when none is
-   * needed.
-   */
+  /** Command that an administrator must run so that the folder's group can use what the service creates; null: none. */
   readonly groupCommand: string | null;
 }
 
 /**
- * The text of the drop-in (systemd.unit(5)).
+ * Returns the drop-in's text (systemd.unit(5)).
  *
  * @throws {UnitError} for a path that a unit file cannot contain
  */
@@ -56,8 +56,8 @@ export function dropInText(needs: UnitNeeds): string {
 }
 
 /**
- * The lines of a drop-in that `dropInText` writes, in any order. Leaves out comments and lines that others added, such
- * as another credential.
+ * Extracts the kinds of lines that `dropInText` writes, to compare drop-ins regardless of order. Omits comments and
+ * lines that others added, such as another credential.
  */
 export function needsOf(text: string): ReadonlySet<string> {
   const keys =
@@ -66,18 +66,18 @@ export function needsOf(text: string): ReadonlySet<string> {
 }
 
 /**
- * The service waits for mounts without requiring them. With RequiresMountsFor= one share that cannot be mounted keeps
- * the service from starting, whatever Restart= says, and unmounting it stops the service (seen on 252 and 257).
+ * Makes the service wait for mounts without requiring them. With RequiresMountsFor=, one share that cannot be mounted
+ * keeps the service from starting, regardless of Restart=, and unmounting it stops the service (seen on 252 and 257).
  * WantsMountsFor= needs 256.
  */
 function mounts({ folders }: UnitNeeds): readonly string[] {
   const all = unique(folders.flatMap(({ mountPoint }) => (mountPoint === null ? [] : mountUnit(mountPoint))));
-  // systemd knows a mount with a longer name by another one; the daemon waits for its folder anyway.
+  // Longer names are omitted, because systemd gives such mounts another name. The daemon waits for its folder anyway.
   const units = all.filter((unit) => unit.length <= LONGEST_UNIT);
   return ['[Unit]', ...units.flatMap((unit) => [`Wants=${unit}`, `After=${unit}`])];
 }
 
-/** UNIT_NAME_MAX of systemd, without the zero at its end. */
+/** systemd's UNIT_NAME_MAX, without the terminating NUL. */
 const LONGEST_UNIT = 255;
 
 function service(needs: UnitNeeds): readonly string[] {
@@ -99,7 +99,7 @@ function folderLines(folder: FolderNeeds): readonly string[] {
   const lines = openLines(folder, folder.isWritten);
   return [
     ...(lines.length === 0 ? [`# ${name} is read-only and needs no line.`] : lines),
-    // A bind mount shows the directory, not what is at its path later (mount(2), MS_BIND).
+    // A bind mount keeps showing the original directory, even if another takes its path (mount(2), MS_BIND).
     ...(isBound(folder) ? [`# When ${name} is replaced by another directory, restart the service.`] : []),
     ...(folder.isThere ? [] : [`# ${name} does not exist. Run this again once it does: its groups are unknown.`]),
     ...(isBelow(folder.realPath, '/root')
@@ -123,7 +123,10 @@ function groupLine(folders: readonly FolderNeeds[]): readonly string[] {
   return groups.length === 0 ? [] : [`SupplementaryGroups=${groups.map(unitWord).join(' ')}`];
 }
 
-/** `-`: a folder that is missing at the start must not fail it (226/NAMESPACE); the daemon reports it and waits. */
+/**
+ * `-` ignores a missing path, which would otherwise fail the start (226/NAMESPACE). The daemon reports a missing folder
+ * and waits.
+ */
 function openLines(path: ResolvedPath, isWritten: boolean): readonly string[] {
   const hidden = unique([path.path, path.realPath]).filter(isHidden);
   if (hidden.length > 0) {
@@ -134,14 +137,13 @@ function openLines(path: ResolvedPath, isWritten: boolean): readonly string[] {
 }
 
 /**
- * A writable path becomes a mount of its own, which NoExecPaths=/ of the unit does not cover: nothing there may be
- * executed.
+ * Forbids execution in writable paths. Each becomes a mount of its own, which the unit's NoExecPaths=/ does not cover.
  */
 function noExecLine(written: readonly ResolvedPath[]): readonly string[] {
   return written.length === 0 ? [] : [`NoExecPaths=${written.map(({ path }) => unitWord(`-${path}`)).join(' ')}`];
 }
 
-/** The unit lets nothing be executed but its own Node. */
+/** Allows programs to be executed: the unit allows only its own Node. */
 function programLines(programs: readonly string[]): readonly string[] {
   if (programs.length === 0) return [];
   return [
@@ -150,10 +152,10 @@ function programLines(programs: readonly string[]): readonly string[] {
   ];
 }
 
-/** ProtectHome=tmpfs and PrivateTmp=yes of the unit show the service empty directories in these places. */
+/** The unit's ProtectHome=tmpfs and PrivateTmp=yes show the service empty directories here. */
 const hiddenPlaces = ['/home', '/root', '/run/user', '/tmp', '/var/tmp'] as const;
 
-/** Whether the service sees a path only when it is bound for it. */
+/** Whether the service sees a path only through a bind mount. */
 export function isBound({ path, realPath }: ResolvedPath): boolean {
   return isHidden(path) || isHidden(realPath);
 }

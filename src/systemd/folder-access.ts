@@ -1,40 +1,41 @@
 /** Mode bits of one class: owner, group or others. */
 export const access = { enter: 1, read: 5, write: 7 } as const;
 
-/** A directory on the way to a folder, or the folder itself, as `stat` shows it. */
+/** A folder or one of its parent directories, as `stat` shows it. */
 export interface Directory {
   readonly path: string;
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** Access that the service needs there, a value of `access`. */
+  /** Access that the service needs to the directory, a value of `access`. */
   readonly needs: number;
 }
 
-/** Who asks for access: a user with all its groups. */
+/** A user with all its groups. */
 export interface Credentials {
   readonly uid: number;
   readonly gids: ReadonlySet<number>;
 }
 
-/** Whether a user has the access that a directory needs; directories above it do not count. */
+/** Whether a user has the access that a directory needs. Ignores the directories above it. */
 export type Allows = (who: Credentials, directory: Directory) => Promise<boolean>;
 
-/** What gives the service access to a folder. */
+/** How the service can get access to a folder. */
 export interface AccessPlan {
   /** Groups that the service must join. */
   readonly gids: readonly number[];
-  /** Directories that no group gives access to. */
+  /** Directories that no group makes accessible. */
   readonly closed: readonly Directory[];
 }
 
 /**
- * Finds the groups that the service must join to use all of these directories: only groups that open a directory
- * otherwise closed.
+ * Finds the groups that the service must join to use all of these directories. Includes only groups that open a
+ * directory which is otherwise closed.
  *
- * @param user the service's user with its present groups
+ * @param user the service's user with its current groups
  * @param directories from the outermost inwards
- * @param policy `allows` decides about one directory, by its mode or by asking the kernel; `isJoinable` about a group
+ * @param policy `allows` decides on access to one directory, by its mode or by asking the kernel; `isJoinable` decides
+ *   on a group
  */
 export async function planAccess(
   user: Credentials,
@@ -55,8 +56,8 @@ export async function planAccess(
 }
 
 /**
- * Access by the mode alone: with an access control list the group bits are its mask, not the rights of the group
- * (acl(5)). Only the first matching class counts: rights of others do not help an owner without rights
+ * Whether the mode alone gives access. With an access control list, the group bits are its mask, not the group's
+ * permissions (acl(5)). Only the first matching class counts: permissions for others do not help an owner without any
  * (path_resolution(7)).
  */
 export function isOpenByMode({ uid, gids }: Credentials, directory: Directory): boolean {

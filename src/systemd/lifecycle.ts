@@ -5,51 +5,53 @@ import { keepAlive } from './watchdog.ts';
 import { filesIn } from '../view/stages.ts';
 import { mainWait, waitWords } from '../view/waits.ts';
 
-/** The process that the notifications describe. */
+/** The daemon that the notifications describe. */
 export interface WatchedDaemon {
-  /** Folders whose first scan has not ended. A missing folder counts as scanned. */
+  /** Folders whose first scan has not finished. A missing folder counts as scanned. */
   unscanned(): readonly string[];
   picture(): Promise<LivePicture>;
-  /** Running uploads. */
+  /** Returns the number of running uploads. */
   uploads(): number;
-  /** When the main loop last turned, on the clock of `performance.now()`. */
+  /** When the main loop last completed a turn, on the clock of `performance.now()`. */
   progressedAt(): number;
 }
 
-/** Notifies systemd of the daemon's life: start, ready, status and watchdog, stop. */
+/** Notifies systemd of the daemon's life cycle: start, ready, status and watchdog, stop. */
 export interface LifecycleNotifier extends Disposable {
-  /** Call once the daemon works and answers. It becomes ready when it has scanned its folders. */
+  /** Call once the daemon is running and responding. It becomes ready when its folders have been scanned. */
   watch(daemon: WatchedDaemon): void;
 }
 
-/** `READY` waits no longer than this for the first scans: a dead share must not block `systemctl start` for ever. */
+/**
+ * Longest delay of `READY` for the first scans, in milliseconds: a dead share must not block `systemctl start` forever.
+ */
 const longestStartMs = 60_000;
 
 /**
- * How long a stop may ask for more time. Uploads have 45 s; whatever runs after this hangs. Every fact is on disk at
- * any moment, so systemd may kill the daemon then.
+ * How long a stop may ask for more time, in milliseconds. Uploads get 45 s; anything still running after this limit is
+ * hung. All facts are on disk at all times, so systemd may then kill the daemon.
  */
 const longestStopMs = 180_000;
 
-/** Between two checks whether the first scans have ended. */
+/** Interval between checks whether the first scans have finished, in milliseconds. */
 const scanCheckMs = 100;
 
 /**
- * How often to ask for more time, and for how much: systemd stops a daemon that no longer asks. It never shortens what
- * the unit allows, and covers the watchdog too (service_extend_timeout in systemd).
+ * How often to request more time, and how much: systemd stops a daemon that no longer asks. Requests never shorten the
+ * unit's limits, and extend the watchdog's too (service_extend_timeout in systemd).
  */
 const extendMs = 5_000;
 const extension: Notice = { EXTEND_TIMEOUT_USEC: '15000000' };
 
-/** Limits of the time between two status updates. */
+/** Bounds of the interval between two status updates, in milliseconds. */
 const statusMs = { least: 1_000, most: 5_000 };
 
-/** The wait between two updates is this many times the duration of one: updates use at most 1 % of a core. */
+/** The wait after an update, as a multiple of its duration: updates use at most 1 % of a core. */
 const waitPerUpdate = 100;
 
 /**
- * Reports the start at once. The stop begins when `stopping` fires and lasts until disposal, so that aborting uploads
- * and the last backup of the ledger have their time too.
+ * Creates the notifier and reports the start immediately. The stop begins when `stopping` fires and lasts until
+ * disposal, so that it also covers aborting uploads and the last backup of the ledger.
  *
  * @param notifier the connection to systemd; disposed with the result
  * @param options.stopping fires when the daemon begins to stop
@@ -66,7 +68,7 @@ class Lifecycle implements LifecycleNotifier {
   readonly #logger: Logger;
   readonly #stopping: AbortSignal;
   readonly #onStop = (): void => this.#stop();
-  /** Timers of the present phase: starting, working or stopping. */
+  /** Timers of the current phase: starting, working or stopping. */
   #phase = new DisposableStack();
   #daemon: WatchedDaemon | null = null;
   #status = '';
@@ -139,7 +141,7 @@ class Lifecycle implements LifecycleNotifier {
     return (this.#phase = new DisposableStack());
   }
 
-  /** A status that has not changed is not sent again, unless there is other news. */
+  /** Sends the status if it has changed or there is other news. */
   #send(status: string, news: Notice = {}): void {
     if (status === this.#status && Object.keys(news).length === 0) return;
     this.#status = status;
@@ -157,7 +159,7 @@ function every(ms: number, act: () => unknown): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** One update at a time; the longer one takes, the later the next. */
+/** Repeats one update at a time; longer updates are followed by longer waits. */
 function repeat(update: () => Promise<void>): Disposable {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -176,12 +178,12 @@ function repeat(update: () => Promise<void>): Disposable {
   };
 }
 
-/** Status until the first scan of every folder has ended. */
+/** Status until every folder's first scan has finished. */
 export const startingText = 'Scanning the folders';
 
 /**
- * The picture in one line, for `systemctl status`: `12 queued · 3 uploading · 1 needs you · API 412/1000`. Leaves out
- * zeros.
+ * Summarises the picture in one line, for `systemctl status`: `12 queued · 3 uploading · 1 needs you · API 412/1000`.
+ * Omits zeros.
  *
  * @param now epoch milliseconds
  */
@@ -204,7 +206,7 @@ export function statusText(
   ].join(' · ');
 }
 
-/** Status while the daemon stops: how many uploads it waits for. */
+/** Status while the daemon is stopping: how many uploads it is waiting for. */
 export function stoppingText(uploads: number): string {
   if (uploads === 0) return 'Stopping';
   return `Stopping: waiting for ${uploads} ${uploads === 1 ? 'upload' : 'uploads'}`;

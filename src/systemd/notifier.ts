@@ -3,21 +3,22 @@ import { unsafeCharacters } from '@dropcast/pages/unsafe-characters';
 import { openBackend } from './notify-backends.ts';
 import type { NotifyBackend } from './notify-backends.ts';
 
-/** Assignments of one message, as sd_notify(3) lists them: `{ READY: '1', STATUS: 'Idle' }`. */
+/** A message's assignments, as listed in sd_notify(3): `{ READY: '1', STATUS: 'Idle' }`. */
 export type Notice = Readonly<Record<string, string>>;
 
-/** The way to the service manager. */
+/** The connection to the service manager. */
 export interface Notifier extends Disposable {
   readonly backend: NotifyBackend['name'];
   /**
-   * Longest time between two `WATCHDOG=1`, milliseconds; null when the manager does not watch (sd_watchdog_enabled(3)).
+   * Longest time between two `WATCHDOG=1`, in milliseconds; null: the manager's watchdog is off
+   * (sd_watchdog_enabled(3)).
    */
   readonly watchdogMs: number | null;
-  /** Never throws: logs the first message that cannot be sent, and continues. */
+  /** Sends a message. Never throws: logs the first one that cannot be sent, and continues. */
   send(notice: Notice): void;
 }
 
-/** Thrown when a manager waits for messages but none can be sent: at its start timeout it would end the program. */
+/** Thrown when a manager expects messages but none can be sent: it would stop the program when the start times out. */
 export class NotifyError extends Error {
   override readonly name = 'NotifyError';
 }
@@ -26,8 +27,8 @@ export class NotifyError extends Error {
  * Opens the connection to the service manager that started this process.
  *
  * @param options.env the environment with `NOTIFY_SOCKET` and `WATCHDOG_USEC`
- * @param options.pid of this process, which `LISTEN_PID` and `WATCHDOG_PID` must name
- * @returns null when no manager waits for messages
+ * @param options.pid this process's id, which `LISTEN_PID` and `WATCHDOG_PID` must match
+ * @returns null when no manager expects messages
  * @throws {NotifyError}
  */
 export function openNotifier(options: {
@@ -63,14 +64,20 @@ export function openNotifier(options: {
   };
 }
 
-/** One assignment per line: a line break in a value would start another one, such as `WATCHDOG=trigger`. */
+/**
+ * Formats one assignment per line. A line break within a value would start another assignment, such as
+ * `WATCHDOG=trigger`.
+ */
 export function textOf(notice: Notice): string {
   return Object.entries(notice)
     .map(([name, value]) => `${name}=${oneLine(value)}`)
     .join('\n');
 }
 
-/** systemd cuts a message at 4096 bytes (NOTIFY_BUFFER_MAX), and a status is one line of `systemctl status`. */
+/**
+ * Longest value. systemd truncates messages at 4096 bytes (NOTIFY_BUFFER_MAX), and a status is one line of `systemctl
+ * status`.
+ */
 const mostCharacters = 300;
 
 function oneLine(value: string): string {

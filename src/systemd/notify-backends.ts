@@ -5,18 +5,18 @@ import { isAbsolute, join } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One way to send datagrams to `$NOTIFY_SOCKET`. Node itself has no datagram sockets of the unix family. */
+/** One way to send datagrams to `$NOTIFY_SOCKET`. Node itself does not support Unix datagram sockets. */
 export interface NotifyBackend {
   readonly name: 'fd' | 'ffi' | 'binary';
-  /** @throws when it fails at once */
+  /** @throws on an immediate failure */
   send(text: string): void;
   close(): void;
 }
 
 /**
- * Opens the first backend that works: a socket opened by systemd, libc through FFI, the `systemd-notify` program.
+ * Opens the first backend that works: a socket opened by systemd, libc through FFI, or the `systemd-notify` program.
  *
- * @param path of the socket; an abstract name starts with `@`
+ * @param path the socket's path; an abstract name starts with `@`
  * @param options.failed called with errors that occur after `send` has returned
  * @returns null when none works
  */
@@ -27,12 +27,12 @@ export function openBackend(
   return openFd(options.env, options.pid) ?? openFfi(path) ?? openBinary(path, options.env, options.failed);
 }
 
-/** SD_LISTEN_FDS_START of sd_listen_fds(3). */
+/** SD_LISTEN_FDS_START in sd_listen_fds(3). */
 const firstFd = 3;
 
 /**
- * `OpenFile=/run/systemd/notify:notify:graceful` in the unit: systemd ≥ 253 connects it, older versions ignore the
- * line.
+ * Uses the socket from `OpenFile=/run/systemd/notify:notify:graceful` in the unit. systemd ≥ 253 connects it; older
+ * versions ignore the line.
  */
 function openFd(env: Environment, pid: number): NotifyBackend | null {
   const count = Number(env['LISTEN_FDS'] ?? 0);
@@ -58,14 +58,15 @@ const SOCK_CLOEXEC = 0o2000000;
 const MSG_NOSIGNAL = 0x4000;
 
 /**
- * libc's own `sendto` through `node:ffi` (Node ≥ 26.1; measured: 0.4 ms to load, 6 µs a message, under `--jitless` and
- * MemoryDenyWriteExecute too). Blocks while the manager's queue is full, like sd_notify(3): a READY must not be lost.
+ * Calls libc's `sendto` through `node:ffi` (Node ≥ 26.1; measured: 0.4 ms to load, 6 µs per message, also under
+ * `--jitless` and MemoryDenyWriteExecute). Blocks while the manager's queue is full, like sd_notify(3): a READY must
+ * not be lost.
  */
 function openFfi(path: string): NotifyBackend | null {
   const address = addressOf(path);
   if (address === null || process.platform !== 'linux') return null;
   try {
-    // Undefined when Node lacks it, has it disabled, or forbids it (`--permission`).
+    // Undefined if Node lacks the module, has it disabled, or forbids it (`--permission`).
     const ffi = process.getBuiltinModule('node:ffi') as typeof Ffi | undefined;
     const library = ffi?.dlopen(null, {
       socket: { arguments: ['i32', 'i32', 'i32'], return: 'i32' },
@@ -96,8 +97,8 @@ function openFfi(path: string): NotifyBackend | null {
 const longestName = 107;
 
 /**
- * A `sockaddr_un`; null for other addresses, like `vsock:` of a virtual machine. An abstract name starts with NUL and
- * has no terminator.
+ * Builds a `sockaddr_un`; null for other addresses, such as a virtual machine's `vsock:`. An abstract name starts with
+ * NUL and has no terminator.
  */
 function addressOf(path: string): Buffer | null {
   const isAbstract = path.startsWith('@');
@@ -107,12 +108,12 @@ function addressOf(path: string): Buffer | null {
   return Buffer.concat([family, name]);
 }
 
-/** Time limit of one run, milliseconds: the program waits until the manager has read the message. */
+/** Timeout of one run, in milliseconds: the program waits until the manager has read the message. */
 const programMs = 10_000;
 
 /**
- * The program is a child process, so the unit needs `NotifyAccess=all`. It gets no environment but the socket. Runs one
- * at a time: STATUS must not arrive before READY.
+ * Runs the `systemd-notify` program. It is a child process, so the unit needs `NotifyAccess=all`. Its environment
+ * contains only the socket. Runs one at a time, because STATUS must not arrive before READY.
  */
 function openBinary(path: string, env: Environment, failed: (error: unknown) => void): NotifyBackend | null {
   const program = findProgram('systemd-notify', env);

@@ -1,7 +1,7 @@
 /** The user that the service runs as. */
 export interface ServiceUser {
   readonly uid: number;
-  /** All its groups. */
+  /** All groups of the user. */
   readonly gids: ReadonlySet<number>;
   readonly home: string;
 }
@@ -23,9 +23,9 @@ export function findUser(name: string, passwd: string, group: string): ServiceUs
 }
 
 /**
- * The name of a user or a group; its number when the table has no name, as for those of a directory service, or one
- * that systemd and setfacl(1) would read differently: `27` is a number to them, and of two groups with one name they
- * take the first.
+ * Returns the name of a user or a group. Returns the number instead if the table has no name, as for accounts from a
+ * directory service, or if systemd and setfacl(1) would read the name differently: they take `27` for a number, and the
+ * first of two groups with the same name.
  *
  * @param table text of passwd(5) or group(5)
  */
@@ -35,8 +35,8 @@ export function accountName(id: number, table: string): string {
 }
 
 /**
- * All names of a user or a group. Lines with + or - in front name no account: they include others (nsswitch.conf(5),
- * "compat").
+ * Returns all names of a user or a group. Lines starting with + or - are not accounts: they include other sources
+ * (nsswitch.conf(5), "compat").
  */
 export function namesOf(id: number, table: string): readonly string[] {
   return linesOf(table).flatMap(([name = '', , number]) =>

@@ -5,35 +5,35 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnitError } from './unit-error.ts';
 
-/** A directory on the way to a path, or what is at its end. */
+/** A directory on the way to a path, or the path's final entry. */
 export interface Waypoint {
-  /** Absolute, without links. */
+  /** Absolute path without links. */
   readonly path: string;
   readonly stats: Stats;
 }
 
 /**
- * O_PATH of open(2), which Node does not name: opens without reading, so it blocks on nothing and needs no permission
- * for the file.
+ * O_PATH in open(2), for which Node has no constant. Opens without reading, so it never blocks and needs no permission
+ * on the file.
  */
 const O_PATH = 0o10000000;
 
-/** S_ISVTX of inode(7). */
+/** S_ISVTX in inode(7). */
 const STICKY = 0o1000;
 
-/** As in the kernel (path_resolution(7)). */
+/** Most links followed, as in the kernel (path_resolution(7)). */
 const MOST_LINKS = 40;
 
 /**
- * Walks to a path, name by name, and follows only links that root alone can change. This walk decides, as root, what
- * the unit gets: a user who could change a link on the way would choose the directory, the groups and the mounts of the
- * service.
+ * Walks to a path, name by name, and follows only links that root alone can change. The result determines, with root's
+ * authority, what the unit may access. A user who could change a link on the way would choose the service's directory,
+ * groups and mounts.
  *
- * Each step goes through the descriptor of the directory before it (`/proc/self/fd/N/name`), so the result is a way
- * that existed, even when directories are renamed during the walk.
+ * Each step goes through the descriptor of the previous directory (`/proc/self/fd/N/name`), so the result is a route
+ * that really existed, even if directories are renamed during the walk.
  *
  * @param path absolute and normalised
- * @returns from `/` to the end; null when it does not exist, or this process may not go there
+ * @returns from `/` to the end; null when the path does not exist or is not accessible to this process
  * @throws {UnitError} for a link that others can change
  */
 export async function trustedWalk(path: string): Promise<readonly Waypoint[] | null> {
@@ -63,7 +63,7 @@ interface Step extends Waypoint {
   readonly handle: FileHandle;
 }
 
-/** One name further; `..` of a link's target goes one step back. */
+/** Takes one step along the path; `..` in a link's target goes one step back. */
 async function take(
   way: Step[],
   name: string,
@@ -77,7 +77,7 @@ async function take(
   return enter(`/proc/self/fd/${here.handle.fd}/${name}`, join(here.path, name));
 }
 
-/** The names that a link leads to. An absolute target starts again at the root. */
+/** Returns the names in a link's target. An absolute target restarts at the root. */
 async function follow(way: Step[], link: Step, path: string): Promise<readonly string[]> {
   if (!isOurs(link.stats) || !way.every((step) => isKept(step.stats)))
     throw new UnitError(
@@ -90,15 +90,15 @@ async function follow(way: Step[], link: Step, path: string): Promise<readonly s
 }
 
 /**
- * Whether only root can rename or replace what root has in this directory. With an access control list the group bits
- * are its mask, so rights of other users show there too (acl(5)). In a sticky directory everybody may write, but only
+ * Whether only root can rename or replace root's entries in this directory. With an access control list, the group bits
+ * are its mask, so they include other users' permissions (acl(5)). In a sticky directory everybody may write, but only
  * the owner may replace an entry.
  */
 function isKept(stats: Stats): boolean {
   return isOurs(stats) && ((stats.mode & 0o022) === 0 || (stats.mode & STICKY) !== 0);
 }
 
-/** Root, and a user who runs this to see what root would get. */
+/** Whether the owner is root, or the user running this command to see what root would get. */
 function isOurs({ uid }: Stats): boolean {
   return uid === 0 || uid === process.geteuid?.();
 }

@@ -1,9 +1,9 @@
 import { UnitError } from './unit-error.ts';
 
 /**
- * Quotes text as one word of a unit file (systemd.syntax(7), "Quoting"; systemd.unit(5), "Specifiers").
+ * Quotes text as one word in a unit file (systemd.syntax(7), "Quoting"; systemd.unit(5), "Specifiers").
  *
- * @throws {UnitError} when it contains a control character: a line break would start another line of the unit
+ * @throws {UnitError} when it contains a control character: a line break would start another line in the unit
  */
 export function unitWord(text: string): string {
   refuseControls(text);
@@ -12,10 +12,10 @@ export function unitWord(text: string): string {
 }
 
 /**
- * The same for `BindPaths=`. A colon separates source, target and options there, so a name with one could mount a
- * user's directory over any other. In quotation marks it stays part of the path, but systemd 257 hands the service what
- * it read as text once more, and then loses colons, quotation marks and backslashes (seen: 252 binds `/home/a"b`; 257
- * says `/rbind: No such file or directory`, or nothing with `-`).
+ * Quotes a path for `BindPaths=`, where colons separate source, target and options. An unquoted colon in a name could
+ * therefore mount a user's directory over any other. Quoted, the colon stays part of the path. But systemd 257 passes
+ * the parsed value to the service process as text, and thereby loses colons, quotation marks and backslashes (seen: 252
+ * binds `/home/a"b`; 257 reports `/rbind: No such file or directory`, or nothing with `-`).
  *
  * @throws {UnitError} also when it contains such a character
  */
@@ -36,9 +36,9 @@ const characters: Readonly<Record<string, string>> = {
 };
 
 /**
- * A comment line of a unit file.
+ * Formats a comment line for a unit file.
  *
- * @throws {UnitError} when it contains a control character: systemd would obey what follows a line break
+ * @throws {UnitError} when it contains a control character: systemd would obey anything after a line break
  */
 export function unitComment(text: string): string {
   refuseControls(text);
@@ -46,7 +46,7 @@ export function unitComment(text: string): string {
 }
 
 /**
- * The mount unit of a mount point, like `systemd-escape --path --suffix=mount` (systemd.unit(5), "String escaping").
+ * Returns a mount point's mount unit, like `systemd-escape --path --suffix=mount` (systemd.unit(5), "String escaping").
  */
 export function mountUnit(mountPoint: string): string {
   const path = mountPoint.replaceAll(/^\/+|\/+$/g, '').replaceAll(/\/+/g, '/');
