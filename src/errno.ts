@@ -1,26 +1,25 @@
 import { constants } from 'node:os';
 
 /**
- * Errors of file systems that Node knows no name for: it says 'Unknown system error -122' (uv.h lists those that it
- * knows).
+ * File system errors that Node reports without a name, as 'Unknown system error -122' (uv.h lists those with a name).
  */
 const unnamed = new Map([
   [-constants.errno.EDQUOT, 'EDQUOT'],
   [-constants.errno.ESTALE, 'ESTALE'],
 ]);
 
-/** The errno name of a failed system call, like `ENOENT`; else the code or the name of the error. */
+/** Returns the errno name of a failed system call, for example `ENOENT`; otherwise the error's code or name. */
 export function errnoOf(error: unknown): string {
   if (hasCode(error)) return nameOfCode(error);
   return error instanceof Error ? error.name : 'unknown';
 }
 
-/** The code of an error, which is an errno name if a system call failed. */
+/** Returns an error's code, which is an errno name if a system call failed. */
 export function nameOfCode(error: Error & { readonly code: string }): string {
   return 'errno' in error ? (unnamed.get(Number(error.errno)) ?? error.code) : error.code;
 }
 
-/** Whether an error has a code at all. */
+/** Whether an error has a code. */
 export function hasCode(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && 'code' in error && typeof error.code === 'string';
 }
@@ -42,9 +41,9 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 /**
- * The refusal of the system, for a person: `permission denied (EACCES)`.
+ * Describes a system error for people: `permission denied (EACCES)`.
  *
- * @throws the error itself when it does not come from the system: that is a bug
+ * @throws the error itself if it does not come from the system: that is a bug
  */
 export function errnoSentence(cause: unknown): string {
   const code = errnoOf(cause);

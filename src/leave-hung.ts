@@ -1,11 +1,11 @@
-/** A call that comes back at all comes back sooner. */
+/** How long pending calls may take, in milliseconds: calls that return at all are faster. */
 const patienceMs = 2_000;
 
 /**
- * Ends this process when its command has ended and only pending file system calls keep it alive, as on a share whose
- * server is gone. Neither `process.exit` nor a handled signal can, because the thread blocked in the kernel does not
- * return (measured). It does end when the process becomes another program, which is the only way to preserve the exit
- * code.
+ * Ends this process if its command has finished and only pending file system calls keep it alive, for example on a
+ * share whose server is gone. Neither `process.exit` nor a handled signal can end it, because the thread blocked in the
+ * kernel does not return (measured). Replacing the process with another program does end it, and is the only way to
+ * preserve the exit code.
  *
  * @param exitCode called at the very end
  */

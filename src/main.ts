@@ -12,10 +12,10 @@ import { packageVersion, sampleMedia } from './package-files.ts';
 import { createStopSignals } from './stop-signals.ts';
 import { aroundSuspension } from './suspension.ts';
 
-/** The process edge: arguments and signals in, exit code out. Nothing below reads `process` for settings. */
+/** The process boundary: arguments and signals in, exit code out. Nothing below reads settings from `process`. */
 async function main(): Promise<void> {
   const signals = createStopSignals();
-  // When the reader of the output exits (`| head`), the program continues; a full disk is a failure.
+  // The program continues if the reader of its output exits (`| head`); a full disk is a failure.
   let outputLost: NodeJS.ErrnoException | null = null;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') outputLost ??= error;
@@ -61,7 +61,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Null when it was removed. */
+/** Returns null if the working directory was removed. */
 function workingDirectory(): string | null {
   try {
     return process.cwd();
@@ -71,7 +71,7 @@ function workingDirectory(): string | null {
 }
 
 /**
- * A user's mistake or a refusal of the system (no permission, disk full) is one sentence; only a bug shows a stack
+ * Reports a user's mistake or a system error (no permission, disk full) in one sentence; only a bug shows a stack
  * trace.
  */
 function report(error: unknown, { isJson }: { readonly isJson: boolean }): number {
@@ -94,7 +94,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/^error: /, '') : String(error);
 }
 
-/** Reports what ended the command, on stderr, where `journalctl -p err` finds it. */
+/** Prints the error that ended the command to stderr, where `journalctl -p err` finds it. */
 function sayError(text: string): void {
   const lines = text.split('\n').map(escapeControls);
   process.stderr.write(`${priorityLines(lines, 'error', process.env).join('\n')}\n`);

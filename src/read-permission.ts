@@ -4,14 +4,14 @@ import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { shellWord } from './shell-word.ts';
 
-/** Errno names of a refusal that an access right ends. */
+/** Whether an errno name means a refusal that granting access would fix. */
 export function isRefusal(code: string): boolean {
   return code === 'EACCES' || code === 'EPERM';
 }
 
 /**
- * Why this process may not read a file or directory, and the command that lets it. Names the directory above that
- * cannot be entered, where there is one: a right on the file alone would change nothing.
+ * Explains why this process may not read a file or directory, with the command that grants access. Names a parent
+ * directory if one cannot be entered: access to the file alone would not help.
  *
  * @param path absolute
  * @param code errno name of the refusal
@@ -26,7 +26,9 @@ export async function whyClosed(path: string, kind: 'file' | 'directory', code: 
   return `user ${user} may not ${what} (${code}); run \`${grantCommand(closed, closed === name ? kind : 'directory', user)}\``;
 }
 
-/** What keeps an absolute path from being opened: the path itself, or the directory above it that cannot be entered. */
+/**
+ * Returns what keeps an absolute path from being opened: the path itself, or a parent directory that cannot be entered.
+ */
 export async function closedPath(path: string): Promise<string> {
   let closed = path;
   while (closed !== '/' && !(await isVisible(closed))) closed = dirname(closed);
@@ -34,14 +36,14 @@ export async function closedPath(path: string): Promise<string> {
 }
 
 /**
- * The command that lets a user read a file, or list and enter a directory. It works on a file of mode 600 too:
- * setfacl(1) computes the mask anew, so that the entry takes effect.
+ * Returns the command that lets a user read a file, or list and enter a directory. It also works on a file with mode
+ * 600, because setfacl(1) recomputes the mask so that the entry takes effect.
  */
 export function grantCommand(path: string, kind: 'file' | 'directory', user: string): string {
   return `sudo setfacl -m u:${user}:${kind === 'file' ? 'r' : 'rx'} -- ${shellWord(path)}`;
 }
 
-/** The number where there is no name, or one that setfacl(1) would read otherwise. */
+/** Returns the process's user; its number if it has no name, or one that setfacl(1) would read differently. */
 export function userOfProcess(): string {
   const uid = String(process.geteuid?.() ?? '');
   try {
@@ -52,13 +54,13 @@ export function userOfProcess(): string {
   }
 }
 
-/** A file in a directory that is held open has a path by its descriptor. */
+/** Resolves a path that goes through the descriptor of a directory held open. */
 function nameOf(path: string): string {
   const descriptor = /^\/proc\/self\/fd\/\d+/.exec(path)?.[0];
   return descriptor === undefined ? path : readlinkSync(descriptor) + path.slice(descriptor.length);
 }
 
-/** lstat(2) needs no right on what it looks at, only on the directories above. */
+/** lstat(2) needs no permission on the entry itself, only on the directories above it. */
 async function isVisible(path: string): Promise<boolean> {
   try {
     await lstat(path);

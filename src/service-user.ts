@@ -1,6 +1,6 @@
 import { userOfProcess } from './read-permission.ts';
 
-/** The user of the installed services (systemd/dropcast.service). */
+/** The user that the installed services run as (systemd/dropcast.service). */
 export const SERVICE_USER = 'dropcast';
 
 /** Whether this process runs as that user. */
@@ -9,8 +9,8 @@ export function isServiceUser(): boolean {
 }
 
 /**
- * Pure: a command for the operator. The installed service takes commands from root alone, so there it begins with
- * `sudo`.
+ * Returns a command for the operator. The installed service accepts commands only from root, so on its host they begin
+ * with `sudo`. Pure.
  */
 export function operatorCommand(command: string, isService = isServiceUser()): string {
   return isService ? `sudo ${command}` : command;

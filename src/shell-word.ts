@@ -1,8 +1,8 @@
 import { unsafeCharacters } from '@dropcast/pages/unsafe-characters';
 
 /**
- * A word that a shell takes as it is, for commands in messages. A name with a line break or another invisible character
- * becomes `$'…'`, which bash, zsh and ksh know: escaping it for display would make it another name.
+ * Quotes a word for use in shell commands in messages. A name with a line break or another invisible character becomes
+ * `$'…'`, which bash, zsh and ksh support. Escaping it for display would change the name.
  */
 export function shellWord(text: string): string {
   if (text.search(unsafeCharacters) === -1) return `'${text.replaceAll("'", String.raw`'\''`)}'`;

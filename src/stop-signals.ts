@@ -1,24 +1,27 @@
-/** SIGTERM, SIGINT and SIGHUP as two requests to stop: the first to finish, the second to leave. */
+/** Turns SIGTERM, SIGINT and SIGHUP into two requests to stop: the first to finish, the second to abort. */
 export interface StopSignals {
-  /** From now on these signals fire the requests below; until then they end the process, as usual. */
+  /** Makes these signals fire the requests below. Until then they end the process, as usual. */
   takeOver(): void;
-  /** Fires at the first. */
+  /** Fires at the first signal. */
   readonly stopping: AbortSignal;
-  /** Fires at the second. The process then ends within a second, whatever hangs. */
+  /** Fires at the second signal. The process then ends within a second, even if something hangs. */
   readonly hurrying: AbortSignal;
-  /** SIGHUP calls back instead of stopping; the last callback wins. */
+  /** Makes SIGHUP call back instead of stopping; the last callback wins. */
   onReload(callback: () => void): void;
-  /** The command has ended: after a signal nothing may keep the process for longer than a second more. */
+  /** Reports that the command has ended. If a signal was received, the process ends within a second. */
   commandEnded(): void;
 }
 
 /**
- * The limit of a stop after the first signal, with 45 s for uploads and 30 s for the answer to a request: nothing takes longer
- * unless it hangs.
+ * Time limit for a stop after the first signal, in milliseconds. Uploads get 45 s and the response to a request 30 s,
+ * so anything slower is hung.
  */
 const longestStopMs = 90_000;
 
-/** Of everything that was cut. Half of it is enough on a busy machine; the promise is a second. */
+/**
+ * Time limit after everything was aborted, in milliseconds. Half of it suffices on a busy machine; the promise is one
+ * second.
+ */
 const longestCutMs = 900;
 
 const names = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -32,7 +35,7 @@ export function createStopSignals(): StopSignals {
   const leaveWithin = (ms: number): void => {
     if (received === null) return;
     const signal = received;
-    // This does not keep the process alive: without work it ends on its own, with its own exit code.
+    // The timer does not keep the process alive: without work it ends on its own, with its own exit code.
     setTimeout(() => endBy(signal), ms).unref();
   };
   const stop = (signal: NodeJS.Signals): void => {
@@ -43,14 +46,14 @@ export function createStopSignals(): StopSignals {
     }
     hurrying.abort();
     leaveWithin(longestCutMs);
-    // The system itself handles the next one, even if this program cannot.
+    // Leaves the next signal to the kernel, which works even if this program is stuck.
     for (const name of names) process.removeAllListeners(name);
   };
   return {
     takeOver: () => {
       process.on('SIGTERM', stop).on('SIGINT', stop);
       process.on('SIGHUP', (signal) => (reload === null ? stop(signal) : reload()));
-      // Node removes the handlers while it tears down, and a late signal would then kill a process that has stopped
+      // Node removes the handlers during teardown, and a late signal would then kill a process that has stopped
       // cleanly.
       process.on('exit', () => process.exit());
     },
@@ -64,8 +67,8 @@ export function createStopSignals(): StopSignals {
 }
 
 /**
- * Ends this process as the signal does without a handler. Not `process.exit`: it waits for every thread, and one that
- * reads from a mount whose server is gone does not return (measured). The ledger is always consistent.
+ * Ends this process as the signal would without a handler. `process.exit` would wait for every thread, and one that is
+ * reading from a mount whose server is gone does not return (measured). The ledger is always consistent.
  */
 function endBy(signal: NodeJS.Signals): void {
   for (const name of names) process.removeAllListeners(name);

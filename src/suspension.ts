@@ -1,17 +1,17 @@
-/** Ctrl-Z and `fg`, for a command that has changed the modes of the terminal. */
+/** Handles Ctrl-Z and `fg` for a command that has changed the terminal modes. */
 export interface Suspension extends Disposable {
-  /**
-   * Stops this process and those that it shares the terminal with, as Ctrl-Z does while the terminal has its usual
-   * modes.
-   */
+  /** Stops this process and the others in its process group, as Ctrl-Z does in the usual terminal modes. */
   suspend(): void;
 }
 
-/** The system stops a process at once; one that no shell could continue is not stopped at all. */
+/**
+ * Time to wait for the stop, in milliseconds. The kernel stops a process immediately, or not at all if no shell could
+ * continue it.
+ */
 const stoppedWithinMs = 50;
 
 /**
- * @param leave before the process stops
+ * @param leave called before the process stops
  * @param comeBack called when it resumes; may be called twice
  */
 export function aroundSuspension(leave: () => void, comeBack: () => void): Suspension {

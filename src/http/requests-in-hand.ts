@@ -1,22 +1,22 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The callback of Node's HTTP server for each parsed request; it is not part of the documented interface. */
+/** The undocumented callback in Node's HTTP server for each parsed request. */
 interface ParsedSocket {
   readonly parser?: { onIncoming?: OnIncoming };
 }
 
-/** @returns what the parser does next; see {@link STOP} */
+/** @returns the parser's next action; see {@link STOP} */
 type OnIncoming = (request: IncomingMessage, keepAlive: boolean) => number;
 
 /** Makes the parser drop the remaining bytes of its input. */
 const STOP = 2;
 
 /**
- * One request at a time for each connection. Node parses every request in a chunk of 64 KiB, 2,500 of the shortest, and
- * starts all of them. Here a request that arrives before its predecessor was answered is dropped, and the connection
- * closes after that answer: RFC 9112, section 9.3.2, has a client repeat it. No browser, proxy or HTTP library that we
- * know of pipelines.
+ * Limits each connection to one request at a time. Node parses every request in a chunk of 64 KiB, 2,500 of the
+ * shortest, and starts all of them. Here, a request that arrives before its predecessor is answered is dropped, and the
+ * connection closes after that response: under RFC 9112, section 9.3.2, clients then repeat it. No browser, proxy or
+ * HTTP library that we know of pipelines.
  *
  * The remaining requests start one per turn of the event loop, so a listener delays other work by at most the longest
  * single request.
@@ -26,11 +26,11 @@ export class RequestsInHand {
   readonly #waiting: (() => void)[] = [];
 
   /**
-   * @param server its `requireHostHeader` must be off: Node answers requests without a host itself, and they would not
-   *   be counted
+   * @param server `requireHostHeader` must be off: otherwise Node itself responds to requests without a host, which
+   *   would not be counted
    */
   watch(server: Server): void {
-    // Otherwise Node answers these itself, too.
+    // Otherwise Node itself responds to these, too.
     server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
     server.on('connection', (socket: Socket & ParsedSocket) => {
       const { parser } = socket;
@@ -47,7 +47,9 @@ export class RequestsInHand {
   }
 
   /**
-   * @param answer called for the first request of a connection, and for each later one after its predecessor's answer
+   * Wraps a request handler so that requests start in turn.
+   *
+   * @param answer called for a connection's first request, and for each later one once its predecessor was answered
    */
   listener(answer: RequestListener): RequestListener {
     return (request, response) => {

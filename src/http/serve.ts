@@ -5,27 +5,27 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { RequestsInHand } from './requests-in-hand.ts';
 
-/** Where a server listens: a port (0 is any free one), or a unix socket of this mode. */
+/** A server's address: a port (0: any free port), or a Unix socket with this mode. */
 export type ListenAddress =
   | { readonly host: string; readonly port: number }
   | { readonly path: string; readonly mode: number };
 
 export interface HttpServer extends AsyncDisposable {
-  /** 0 for a unix socket. */
+  /** The listening port; 0 for a Unix socket. */
   readonly port: number;
 }
 
-/** Limits for every caller of a server. Commands and pages are small, so no caller needs more. */
+/** A server's limits. Commands and pages are small, so no caller needs more. */
 export interface HttpLimits {
-  /** Connections at the same time, of all callers. Each has one request in progress. */
+  /** Most simultaneous connections from all callers. Each has one request in progress. */
   readonly connections: number;
   /**
-   * The limit for a whole request, head and body; also the interval of that check, and how long an answer may wait for
-   * a client that reads nothing.
+   * Time limit for receiving a whole request, head and body. Also the interval of that check, and how long a response
+   * may wait for a client that reads nothing.
    */
   readonly requestMs: number;
   readonly headerBytes: number;
-  /** Unread bytes of all answers together. */
+  /** Most unread bytes in all responses together. */
   readonly unreadBytes: number;
 }
 
@@ -40,8 +40,8 @@ const usualLimits: HttpLimits = {
  * Serves HTTP within limits: each connection has one request in progress, and the event loop starts one request per
  * turn.
  *
- * @param early answers what it can without reading a body, and returns whether it answered; `fetch` gets the others
- * @returns once it listens; disposal closes all connections
+ * @param early answers what it can without reading a body, and returns whether it did; `fetch` gets the rest
+ * @returns once the server is listening; disposal closes all connections
  * @throws the error of `listen`, such as EADDRINUSE
  */
 export async function serveHttp(
@@ -87,7 +87,8 @@ type Early = (request: IncomingMessage, response: ServerResponse) => boolean;
 function answering(fetch: Fetch, early: Early, unread: UnreadAnswers): RequestListener {
   const answer = getRequestListener(fetch);
   return (request, response) => {
-    // After `requestMs` without a byte in either direction. A silent answer may still be in preparation.
+    // Fires after `requestMs` without a byte in either direction. A response without pending output may still be in
+    // preparation.
     response.on('timeout', () => {
       if (response.writableLength > 0) response.destroy();
     });
@@ -96,7 +97,7 @@ function answering(fetch: Fetch, early: Early, unread: UnreadAnswers): RequestLi
   };
 }
 
-/** umask sets the mode at creation, so no other user gets in between listen and chmod. */
+/** The umask sets the mode at creation, so no other user can connect between listen and chmod. */
 function listenWithMode(mode: number, listen: () => void): void {
   const before = process.umask(0o777 & ~mode);
   listen();
@@ -104,8 +105,8 @@ function listenWithMode(mode: number, listen: () => void): void {
 }
 
 /**
- * Answers that were written and not read yet. They are in memory, so their total is limited for each listener: beyond
- * it, the connections that have waited longest are destroyed, except for that of the newest answer.
+ * Tracks responses that were written but not read yet. They occupy memory, so each listener limits their total. Beyond
+ * it, the connections that have waited longest are destroyed, but never that of the newest response.
  */
 class UnreadAnswers {
   readonly #mostBytes: number;
@@ -115,7 +116,7 @@ class UnreadAnswers {
     this.#mostBytes = mostBytes;
   }
 
-  /** @param answer an answer whose last byte was written */
+  /** @param answer a response whose last byte has been written */
   add(answer: ServerResponse): void {
     if (answer.writableFinished || answer.destroyed) return;
     this.#unread.add(answer);
