@@ -6,8 +6,8 @@ import type { Logger } from '../log/logger.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 
 /**
- * Thrown at startup when rules name a channel or feed that the service does not have, and that the ledger has never
- * sent to.
+ * Thrown at startup when rules name a channel or feed that the service does not have, and that no file in the ledger
+ * was sent to.
  */
 export class UnknownNamesError extends Error {
   override readonly name = 'UnknownNamesError';

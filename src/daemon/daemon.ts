@@ -68,7 +68,7 @@ export interface Daemon extends AsyncDisposable {
   receive(webhook: Webhook): Admission;
   /** Returns everything that holds up work, most far-reaching first. Cheap. */
   waits(): readonly Wait[];
-  /** Takes one snapshot of everything, which every surface shows. */
+  /** Takes a snapshot of everything, for every surface. */
   readonly picture: TakePicture;
   /** Whether no work is left. */
   isIdle(): Promise<boolean>;
@@ -157,7 +157,7 @@ export async function startDaemon(
   unlessBegun.use(daemon);
   await built(daemon);
   const named = checkNames(config, { conductor: parts.conductor, ledger, logger });
-  // Handled when awaited below; the ledger check may take longer.
+  // The rejection is handled where `named` is awaited below; the ledger check may take longer.
   named.catch(() => undefined);
   (await ledger.verify()).forEach(repaired);
   await named;

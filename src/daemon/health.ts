@@ -2,8 +2,8 @@ import { isObstacle } from '../view/waits.ts';
 import type { Wait } from '../view/waits.ts';
 
 /**
- * `away`: a fleet's database does not respond. `waiting`: everything waits. `frozen`: some folders' files wait.
- * `paused`: an operator paused everything or some folders.
+ * `away`: the fleet's database is not responding. `waiting`: everything is waiting. `frozen`: files in some folders are
+ * waiting. `paused`: an operator paused everything or some folders.
  */
 export type Health = 'ok' | 'away' | 'waiting' | 'frozen' | 'paused';
 

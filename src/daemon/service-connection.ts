@@ -28,7 +28,7 @@ export interface ServiceConnection extends AsyncDisposable {
   readonly gate: Gate;
   readonly budget: Budget;
   readonly times: UploadTimes;
-  /** Of videos and feeds, as the service said. */
+  /** Links to videos and feeds, as the service reported them. */
   readonly links: Pick<ServiceLinks, 'find'>;
   /** Lists the channels and feeds of the service that a configuration names, which may be another service or key. */
   namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;

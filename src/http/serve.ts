@@ -17,7 +17,7 @@ export interface HttpServer extends AsyncDisposable {
 
 /** A server's limits. Commands and pages are small, so no caller needs more. */
 export interface HttpLimits {
-  /** Most simultaneous connections from all callers. Each has one request in progress. */
+  /** Maximum number of simultaneous connections, from all callers. Each has one request in progress. */
   readonly connections: number;
   /**
    * Time limit for receiving a whole request, head and body. Also the interval of that check, and how long a response
@@ -25,7 +25,7 @@ export interface HttpLimits {
    */
   readonly requestMs: number;
   readonly headerBytes: number;
-  /** Most unread bytes in all responses together. */
+  /** Maximum number of unread bytes in all responses together. */
   readonly unreadBytes: number;
 }
 

@@ -19,7 +19,7 @@ export interface LoggerOptions {
   readonly secrets: SecretValues;
   /** Colours for the pretty format. Default: on terminals that support them, unless `NO_COLOR` is set. */
   readonly colour?: boolean;
-  /** Most bytes of lines buffered for a slow reader (default 64 MiB). Further lines are dropped and counted. */
+  /** Maximum number of bytes buffered for a slow reader (default 64 MiB). Further lines are dropped and counted. */
   readonly maxWaitingBytes?: number;
 }
 

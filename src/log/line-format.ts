@@ -17,7 +17,10 @@ export interface LogRecord {
 
 export type LineStyle = { readonly kind: 'json' | 'journald' } | { readonly kind: 'pretty'; readonly colour: boolean };
 
-/** Longest line. journald splits longer ones (`LineMax=48K`, journald.conf(5)), and the second half has no level. */
+/**
+ * Maximum length of a line, in bytes. journald splits longer ones (`LineMax=48K`, journald.conf(5)), and the second
+ * half has no level.
+ */
 const MAX_LINE_BYTES = 48 * 1024 - 1;
 
 /** Limits on the length of each text, in characters; tried in turn until the line fits. */

@@ -15,15 +15,17 @@ export interface SerializeOptions {
 }
 
 const MAX_DEPTH = 6;
-/** Most entries per object or list. */
+/** Maximum number of entries per object or list. */
 const MAX_ENTRIES = 50;
-/** Most values per line. */
+/** Maximum number of values per line. */
 const MAX_NODES = 1_000;
 const MAX_TEXT = 8_192;
 const MAX_KEY = 128;
-/** Longest text to redact: without a JIT compiler, the patterns take 0.4 s of CPU for 1 MiB. */
+/**
+ * Maximum length of a text to redact, in characters: without a JIT compiler, the patterns take 0.4 s of CPU for 1 MiB.
+ */
 const MAX_REDACTED = 2 * MAX_TEXT;
-/** Most characters of text per line in total. */
+/** Maximum number of characters per line, in all texts together. */
 const MAX_LINE = 16 * MAX_TEXT;
 
 /**

@@ -143,7 +143,7 @@ function noExecLine(written: readonly ResolvedPath[]): readonly string[] {
   return written.length === 0 ? [] : [`NoExecPaths=${written.map(({ path }) => unitWord(`-${path}`)).join(' ')}`];
 }
 
-/** Allows programs to be executed: the unit allows only its own Node. */
+/** Allows these programs to be executed, because the unit allows only its own Node binary. */
 function programLines(programs: readonly string[]): readonly string[] {
   if (programs.length === 0) return [];
   return [

@@ -18,7 +18,7 @@ export interface WatchedDaemon {
 
 /** Notifies systemd of the daemon's life cycle: start, ready, status and watchdog, stop. */
 export interface LifecycleNotifier extends Disposable {
-  /** Call once the daemon is running and responding. It becomes ready when its folders have been scanned. */
+  /** Call once the daemon is running and responding. The daemon becomes ready when its folders have been scanned. */
   watch(daemon: WatchedDaemon): void;
 }
 
@@ -28,17 +28,17 @@ export interface LifecycleNotifier extends Disposable {
 const longestStartMs = 60_000;
 
 /**
- * How long a stop may ask for more time, in milliseconds. Uploads get 45 s; anything still running after this limit is
- * hung. All facts are on disk at all times, so systemd may then kill the daemon.
+ * How long a stopping daemon asks for more time, in milliseconds. Uploads get 45 s; anything still running after this
+ * limit is hung. All facts are on disk at all times, so systemd may then kill the daemon.
  */
 const longestStopMs = 180_000;
 
-/** Interval between checks whether the first scans have finished, in milliseconds. */
+/** Interval between checks for the end of the first scans, in milliseconds. */
 const scanCheckMs = 100;
 
 /**
  * How often to request more time, and how much: systemd stops a daemon that no longer asks. Requests never shorten the
- * unit's limits, and extend the watchdog's too (service_extend_timeout in systemd).
+ * unit's limits, and also extend the watchdog timeout (service_extend_timeout in systemd).
  */
 const extendMs = 5_000;
 const extension: Notice = { EXTEND_TIMEOUT_USEC: '15000000' };

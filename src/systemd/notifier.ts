@@ -75,8 +75,8 @@ export function textOf(notice: Notice): string {
 }
 
 /**
- * Longest value. systemd truncates messages at 4096 bytes (NOTIFY_BUFFER_MAX), and a status is one line of `systemctl
- * status`.
+ * Maximum length of a value, in characters. systemd truncates messages at 4096 bytes (NOTIFY_BUFFER_MAX), and a status
+ * is one line of `systemctl status`.
  */
 const mostCharacters = 300;
 

@@ -21,7 +21,7 @@ const O_PATH = 0o10000000;
 /** S_ISVTX in inode(7). */
 const STICKY = 0o1000;
 
-/** Most links followed, as in the kernel (path_resolution(7)). */
+/** Maximum number of links followed, as in the kernel (path_resolution(7)). */
 const MOST_LINKS = 40;
 
 /**

@@ -38,7 +38,7 @@ const characters: Readonly<Record<string, string>> = {
 /**
  * Formats a comment line for a unit file.
  *
- * @throws {UnitError} when it contains a control character: systemd would obey anything after a line break
+ * @throws {UnitError} when it contains a control character: systemd would interpret anything after a line break
  */
 export function unitComment(text: string): string {
   refuseControls(text);

@@ -34,8 +34,8 @@ export function keepAlive(options: {
     const isAlive = turn > lastTurn;
     if (isAlive) notifier.send({ WATCHDOG: '1' });
     const stalledMs = performance.now() - turn;
-    // Reports only at the second late check: after the whole process was paused, the first runs before the loop can
-    // turn.
+    // Reports only at the second late check: after a pause of the whole process, the first check runs before the loop
+    // can turn.
     if (isLate && !isAlive && !isReported && stalledMs > intervalMs * stalledShare) {
       logger.error('The main loop has stalled', { stalledMs: Math.round(stalledMs), intervalMs });
       isReported = true;

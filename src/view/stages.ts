@@ -75,7 +75,7 @@ export function stageOfState(state: string): StageOrEnd | null {
 
 /**
  * Converts counts by state to the words shown to people. Files waiting for a retry are counted separately, because
- * counts do not tell which stage each will resume. Pure.
+ * counts do not show which stage each will resume. Pure.
  */
 export function countsAsRead(
   counts: Readonly<Record<string, number>>,

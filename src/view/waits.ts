@@ -179,7 +179,7 @@ function subjectOf({ cause, holds, what }: Wait): string {
   return `${capitalised(what)} ${verb}`;
 }
 
-/** Describes why a wait exists, without naming what waits. Pure. */
+/** Describes the reason for a wait, without naming what is waiting. Pure. */
 export function whyWords(wait: Wait, now: number): string {
   const { cause, why, since, remedy } = wait;
   // For these causes, `why` already contains the times.

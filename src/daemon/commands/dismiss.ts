@@ -36,7 +36,7 @@ export async function dismiss(
   return { v: 1, dismissed, refused };
 }
 
-/** Removes a token or its video from a row. Pure. */
+/** Clears a token or video id from a row. Pure. */
 function without(facts: Facts, name: string): Partial<Facts> {
   const asked = withoutToken(facts, name);
   return facts.videoId === name ? { ...unbound, ...asked } : asked;

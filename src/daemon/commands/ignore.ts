@@ -11,7 +11,7 @@ import { Answers, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';
 
 export interface IgnoreWanted extends WantedFiles {
-  /** Who gave the command, for the row. */
+  /** Who gave the command; recorded in the row. */
   readonly by: string;
   /** Undoes an earlier ignore. */
   readonly isUndone?: boolean;
@@ -78,7 +78,7 @@ function whyNot({ facts, name }: WantedFile): string | null {
     case 'awaiting publish':
       return whyTooLate;
     case 'done':
-      // No id in the text: results for a selection are grouped by reason, so all must match.
+      // Results for a selection are grouped by reason, so its text must not contain an id.
       return `done: its video is on the service; \`dropcast videos delete ${name === null ? 'ID' : facts.videoId}\` deletes it there`;
     default:
       return `${stateOf(facts)}: nothing to ignore`;
@@ -115,7 +115,7 @@ function takeBack({ conductor, folders, fleet }: Daemon, patience: Patience): Ac
   };
 }
 
-/** Fewest files with one extension: fewer may be a coincidence. */
+/** Minimum number of files that share an extension: fewer may be a coincidence. */
 const leastAlike = 2;
 
 /**

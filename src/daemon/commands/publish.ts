@@ -7,7 +7,7 @@ import type { CommandOptions } from './wanted.ts';
 
 export interface PublishResult {
   readonly v: 1;
-  /** True: nothing was done, and this is what would be. */
+  /** True: nothing was done; the result shows what would be. */
   readonly planned: boolean;
   /** Files waiting for these feeds. */
   readonly files: number;

@@ -34,7 +34,7 @@ export interface ReapplyChange {
   readonly changes: readonly { readonly what: string; readonly from: string; readonly to: string }[];
 }
 
-/** Most changes listed individually. */
+/** Maximum number of changes listed individually. */
 const mostShown = 1_000;
 
 /** States in which rules can still change a file. Failed and held files consult the rules when they are retried. */

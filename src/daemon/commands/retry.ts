@@ -25,7 +25,7 @@ export interface RetryResult extends CommandResult {
 
 /** Which files to retry. */
 export interface RetryWanted extends WantedFiles {
-  /** Also retry files that nothing can have cured. */
+  /** Also retry files whose failure cannot have been fixed since. */
   readonly force?: boolean;
   /** Sends the files to this channel instead of their rule's. */
   readonly channel?: string;

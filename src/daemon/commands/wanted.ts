@@ -26,7 +26,7 @@ export interface Left {
 
 export interface CommandResult {
   readonly v: 1;
-  /** True: nothing was done, and this is what would be. */
+  /** True: nothing was done; the result shows what would be. */
   readonly planned: boolean;
   /** Number of files affected. */
   readonly files: number;
@@ -83,10 +83,10 @@ export async function* wantedFiles(
   }
 }
 
-/** Most example files per reason. */
+/** Maximum number of example files per reason. */
 const mostExamples = 10;
 
-/** Most reasons listed separately: some contain an id, or text from the service. */
+/** Maximum number of reasons listed separately: some contain an id, or text from the service. */
 const mostReasons = 20;
 
 /** Collects the files that a command refuses or skips. */

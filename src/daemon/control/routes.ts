@@ -40,7 +40,7 @@ export interface Reloaded {
 
 /** The limits and rights of a socket's users. */
 interface Caller {
-  /** Most files in one list. */
+  /** Maximum number of files in one list. */
   readonly mostFiles: number;
   /** The right granted by a link to the status page. */
   readonly right: 'look' | 'change';
@@ -52,7 +52,7 @@ const member: Caller = { mostFiles: 1_000, right: 'look' };
 /** Root and the daemon's user. They may list every file it knows (the range of `ls --limit`). */
 const owner: Caller = { mostFiles: 1_000_000, right: 'change' };
 
-/** Functions of the process that the sockets offer in addition to the daemon. */
+/** Functions of the process that the sockets offer in addition to the daemon's. */
 export interface ControlPorts {
   /** Reads, checks and applies the configuration; if `isPlanned`, returns what applying it would change. */
   reload(how: { readonly isPlanned: boolean }): Promise<Reloaded>;

@@ -35,7 +35,7 @@ export interface ExpectationsWorld {
 
 const everyMs = 5_000;
 
-/** Most files remembered per day. A higher limit would not change any result. */
+/** Maximum number of files remembered per day. A higher limit would not change any result. */
 const mostCounted = 20_000;
 
 /** A clock set back by no more than this does not restart the previous day, which would be reported twice. */
@@ -256,10 +256,13 @@ export interface Period {
   readonly end: number;
 }
 
-/** Most days between two expected days. */
+/** Maximum number of days from one expected day to the next. */
 const week = 7;
 
-/** Returns the latest period that has begun by `atMs` (epoch milliseconds). Periods are nearly contiguous. Pure. */
+/**
+ * Returns the latest period that has begun by `atMs` (epoch milliseconds). Almost every moment belongs to a period.
+ * Pure.
+ */
 export function periodAt(expectation: Omit<Expectation, 'match'>, atMs: number): Period {
   const zone = expectation.zone ?? new Intl.DateTimeFormat('en').resolvedOptions().timeZone;
   const today = dayIn(zone, atMs);

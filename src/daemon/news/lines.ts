@@ -35,10 +35,10 @@ export interface NewsLines {
   precede(lines: readonly NewsLine[]): void;
 }
 
-/** Most lines in memory, which take several hundred kilobytes. */
+/** Maximum number of lines in memory. They take several hundred kilobytes. */
 export const MOST_LINES = 1_000;
 
-/** Longest text of a line. Texts may contain a response from the service. */
+/** Maximum length of a line's text, which may contain a response from the service. */
 const MOST_CHARACTERS = 600;
 
 /**
@@ -124,7 +124,7 @@ function shortened(text: string): string {
   return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}…`;
 }
 
-/** Most rows held in memory while the ledger refuses writes. */
+/** Maximum number of rows held in memory while the ledger refuses writes. */
 const mostWaiting = 1_000;
 
 /**

@@ -50,7 +50,7 @@ export interface PastPage {
   readonly next: string | null;
 }
 
-/** Most lines per page, so that reading one does not block the event loop. */
+/** Maximum number of lines per page, so that reading a page does not block the event loop. */
 const mostInPage = 500;
 
 /** @returns why a text is not a cursor; null: it is valid or empty */
@@ -93,7 +93,7 @@ export async function pastPage(
   return { v: 1, lines, next: cursorOf(isSearched ? { ...end, passage: Math.max(last, end.passage) } : end) };
 }
 
-/** Most history rows examined per query: the history has no index on time. */
+/** Maximum number of history rows examined per query: the history has no index on time. */
 const mostLookedAt = 10_000;
 
 async function passagesSince(

@@ -16,7 +16,7 @@ interface Missed extends NewsLine {
   readonly missed: number;
 }
 
-/** Most lines buffered for a slow reader. */
+/** Maximum number of lines buffered for a slow reader. */
 const MOST_WAITING = 1_000;
 
 /** Interval of keep-alive lines, in milliseconds. An empty line shows that a quiet daemon is not hung. */

@@ -42,7 +42,7 @@ export interface PlanView {
   readonly unfinished: readonly Listed[];
   readonly refused: readonly Listed[];
   readonly ignored: number;
-  /** Files that dropcast already knows unchanged, and those of them still in progress. */
+  /** `known`: unchanged files that dropcast already knows. `on_their_way`: those still in progress. */
   readonly known: number;
   readonly on_their_way: Amount;
   readonly requests: {

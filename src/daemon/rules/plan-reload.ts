@@ -45,10 +45,10 @@ export interface ReloadPlan {
   };
 }
 
-/** Most entries in each list. */
+/** Maximum number of entries in each list. */
 const mostListed = 100;
 
-/** Most files examined: each costs a disk access. */
+/** Maximum number of files examined: each costs a disk access. */
 const mostLooked = 20_000;
 
 /**

@@ -34,7 +34,7 @@ export async function inspectState(
   return [...new Set(found.flatMap((message) => message ?? []))];
 }
 
-/** Least free space: enough for a new ledger and its log. */
+/** Minimum free space in bytes: enough for a new ledger and its log. */
 const leastFreeBytes = 1024 * 1024;
 
 /** Reports a full disk, on which a daemon could not record its work. */

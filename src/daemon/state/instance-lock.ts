@@ -9,7 +9,7 @@ export class AlreadyRunningError extends Error {
 }
 
 /**
- * Allows one daemon per state directory, by a lock file that the kernel releases when the process dies ([why
+ * Allows one daemon per state directory, using a lock file that the kernel releases when the process dies ([why
  * there](../../docs/decisions/0028-a-folder-has-one-owner.md)). The ledger's own exclusive lock is separate: commands
  * hold it for a moment, so it cannot distinguish a daemon from a command.
  *

@@ -40,7 +40,7 @@ export interface Reader {
   readonly hash: LocalFiles['hash'];
 }
 
-/** What views query: `Shared` includes the work of all hosts, `SharedParts` only this one's. */
+/** What views read: `Shared` includes the work of all hosts, `SharedParts` only this one's. */
 export interface Shown {
   readonly ledger: Ledger;
   readonly rows: Rows;

@@ -38,8 +38,8 @@ export async function actAsOwner(stateDir: string): Promise<void> {
 }
 
 /**
- * Finds files in the state directory that have a different owner than the directory itself. Runs as root only, because
- * root can open them all.
+ * Finds files in the state directory whose owner differs from the directory's. Checks only when run as root, who can
+ * open them all.
  *
  * @returns a sentence with the command that fixes it, or null
  */

@@ -17,10 +17,10 @@ export interface FileNews {
   readonly next: string;
 }
 
-/** Most file names in one message. */
+/** Maximum number of file names in one message. */
 const mostNames = 5;
 
-/** Most simultaneous messages about files that need a person; further causes share one message. */
+/** Maximum number of simultaneous messages about files that need a person; further causes share one message. */
 const mostCauses = 4;
 
 /** Builds messages for the last minute's events: one for live files, one for each cause. Pure. */

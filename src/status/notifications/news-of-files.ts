@@ -12,7 +12,7 @@ export interface Cursor {
   readonly read: number;
 }
 
-/** Most lines read at a time; the rest follows with the next message. */
+/** Maximum number of lines read at a time; the rest follows with the next message. */
 const mostLines = 20_000;
 
 const needing = ['failed', 'held'];

@@ -6,7 +6,7 @@ export type Right = 'look' | 'change';
 /** How long a link works, in milliseconds: long enough to copy it into a browser. */
 const LINK_MS = 5 * 60_000;
 
-/** Most unopened links per right. Beyond that the oldest stops working. */
+/** Maximum number of unopened links per right. Beyond it, the oldest stops working. */
 const MOST_LINKS = 100;
 
 /**

@@ -73,7 +73,7 @@ async function actOnMany({ daemon, now, outcomes }: PageWorld, { query, form }: 
   });
 }
 
-/** The page's addresses that change something, for readers with that right. All use POST. */
+/** Every page address that changes something, for readers with that right. All use POST. */
 export const actions: readonly (readonly [path: string, action: Action])[] = [
   ['/files/many', actOnMany],
   ['/files/:id/retry', retryFile],

@@ -14,8 +14,8 @@ export interface EarlySource {
 }
 
 /**
- * Sends public responses that need neither the site nor a request body: health checks, and rejections of webhooks whose
- * signature is missing or too old, or whose declared body exceeds 64 KiB.
+ * Sends public responses that need neither the site nor a request body: results of health checks, and rejections of
+ * webhooks whose signature is missing or too old, or whose declared body exceeds 64 KiB.
  *
  * @param names this page's host names, without port
  * @returns whether it responded; false: the site responds

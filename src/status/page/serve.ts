@@ -15,7 +15,7 @@ export interface Listen {
   readonly port: number;
 }
 
-/** Most connections. A browser uses a stream and several more connections for each open page. */
+/** Maximum number of connections. A browser uses a stream and several more connections for each open page. */
 const MOST_CONNECTIONS = 300;
 
 /**

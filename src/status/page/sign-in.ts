@@ -3,7 +3,7 @@ import { getCookie } from 'hono/cookie';
 import type { PageAccess, Right } from './access.ts';
 import { entrancePage, strangerPage } from './layout.ts';
 
-/** Header with which a proxy limits the page to looking. It can only remove a right, so anybody may send it. */
+/** Header that a proxy sends to make the page read-only. It can only remove a right, so anybody may send it. */
 const ACCESS_HEADER = 'dropcast-access';
 
 /** Returns the visitor's right; null for strangers. */

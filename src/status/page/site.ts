@@ -39,13 +39,13 @@ interface Signed {
   readonly Variables: { readonly right: Right };
 }
 
-/** Most simultaneous streams; a browser has one for each open page. */
+/** Maximum number of simultaneous streams; a browser has one for each open page. */
 const MOST_READERS = 100;
 
 /**
  * Creates all addresses of the page. Rejects requests under another host name, and requests by other web pages, which
- * could read this page through the browser of another user of this machine. Readers with the right to look see the
- * views. A change requires a form of this page, from a session with that right.
+ * could read this page through another local user's browser. Readers with the right to look see the views. A change
+ * requires a form of this page, from a session with that right.
  *
  * @param host the host that the server listens on
  * @param closing aborts when the server closes

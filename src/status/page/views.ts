@@ -15,7 +15,7 @@ import { settlingView } from '../../view/files/files-view.ts';
 import { fileAddress } from './files/address.ts';
 import { stageBadge } from './files/stage-badge.ts';
 
-/** The page's addresses that show something. */
+/** Every page address that shows a view. */
 export const views: readonly (readonly [path: string, view: ViewMaker])[] = [
   ['/', overview],
   ['/files', files],

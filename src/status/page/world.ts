@@ -4,7 +4,7 @@ import type { Outcomes } from './files/outcomes.ts';
 import type { LivePicture } from '../../view/picture/picture.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 
-/** What views and actions work with. */
+/** The data and the reader's rights that views and actions use. */
 export interface PageWorld {
   readonly daemon: Daemon;
   /** Returns the picture that all parts of this page share. */

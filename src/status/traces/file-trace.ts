@@ -9,7 +9,7 @@ type Step = 'create' | 'put' | 'poll' | 'publish';
 
 /**
  * The trace of one file: a span for the whole file with a child span for each attempt at a step. Times are passed as
- * dates, because OpenTelemetry would read numbers from before the process started as relative to its start.
+ * dates, because OpenTelemetry would interpret numbers from before the process started as relative to its start.
  */
 export class FileTrace {
   readonly #tracer: Tracer;

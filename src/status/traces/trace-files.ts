@@ -4,7 +4,7 @@ import type { FileTrace } from './file-trace.ts';
 
 /**
  * Traces each file from the event stream, if the operator loaded an OpenTelemetry SDK before the program
- * (`NODE_OPTIONS=--import=…`). Otherwise OpenTelemetry is not loaded, and events are not listened to.
+ * (`NODE_OPTIONS=--import=…`). Otherwise OpenTelemetry is not loaded and no listener is added.
  *
  * @returns whether an SDK is loaded
  */

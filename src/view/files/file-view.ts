@@ -39,7 +39,7 @@ export interface FileView {
   readonly upload: {
     /** Null in the first second. */
     readonly bytes_per_second: number | null;
-    /** When bytes stopped leaving; null: they are leaving. */
+    /** When the upload stalled; null: it is progressing. */
     readonly stalled_since: number | null;
     /** When all bytes will be sent; null if unknown. */
     readonly done_at: number | null;
@@ -93,7 +93,7 @@ interface Live {
   readonly readyAt?: number | null;
   /** The reason the file is waiting, when nothing went wrong. */
   readonly why?: string | null;
-  /** Why no host continues the file, regardless of earlier failures. */
+  /** Why no host can continue with the file, regardless of earlier failures. */
   readonly stuck?: string | null;
 }
 

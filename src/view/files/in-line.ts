@@ -26,10 +26,10 @@ export interface LineWorld extends PaceWorld {
 /** Keyed by file id. */
 export type Standings = ReadonlyMap<string, Standing>;
 
-/** Most files whose place in line one view looks up. */
+/** Maximum number of files whose place in line one view looks up. */
 const mostPlaces = 100;
 
-/** Most files counted ahead of another. */
+/** Maximum number of files counted ahead of another. */
 const mostBefore = 1_000;
 
 export async function standingsOf(daemon: LineWorld, ledger: LineRows, files: readonly Facts[]): Promise<Standings> {
@@ -65,8 +65,8 @@ function whenOf(daemon: LineWorld, facts: Facts, before: number, lines: readonly
 }
 
 /**
- * Explains why a file waits for an upload slot although budget and hosts allow it, and why the time is unknown; null
- * when there is nothing to add.
+ * Explains why a file is waiting for an upload slot although budget and hosts allow an upload, and why the time is
+ * unknown; null when there is nothing to add.
  */
 export function whyInLine(daemon: LineWorld, facts: Facts, place: Standing | undefined): string | null {
   const why = daemon.conductor.noSlot(facts);

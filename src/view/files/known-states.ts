@@ -24,7 +24,7 @@ export const knownStates: readonly string[] = [
   'superseded',
 ];
 
-/** States while a step is running, which only the running daemon knows. */
+/** Maps a state to the one shown while a step is running. Only the daemon knows about running steps. */
 const steps: Readonly<Record<string, string>> = stepStates;
 
 /** Returns a file's displayed state. */

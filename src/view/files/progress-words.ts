@@ -3,8 +3,8 @@ import { clockTime } from '../words/clock-time.ts';
 import type { FileView } from './file-view.ts';
 
 /**
- * Describes how far the upload is, when it starts, or when the video is ready. Null when there is nothing to add, or
- * `why` already says so. Pure.
+ * Describes how far the upload has progressed, when it starts, or when the video will be ready. Null when there is
+ * nothing to add, or `why` already says so. Pure.
  *
  * @param nowMs epoch milliseconds
  */

@@ -93,7 +93,7 @@ function isShown(word: string): boolean {
 /** A query for skipped files includes those that a person ignored. */
 const skipped = ['skipped', 'ignored'];
 
-/** `live` is the JSON name of the last stage. */
+/** Checks that a stage or state is known; `live` is the last stage's name in JSON. */
 function inStage(
   among: readonly string[] | undefined,
   text: string | undefined,

@@ -7,7 +7,7 @@ import type { Rows } from '../../pipeline/file/rows.ts';
 
 /** A record that dropcast may have left on the service without bytes. */
 export interface SuspectView {
-  /** Name for `dropcast suspects --dismiss`: its video id, or the token of an unanswered create request. */
+  /** Name for `dropcast suspects --dismiss`: the record's video id, or the token of an unanswered create request. */
   readonly name: string;
   /** Known only if the service responded. */
   readonly video_id: string | null;
@@ -33,7 +33,7 @@ const mostListed = 10_000;
 
 /**
  * Lists every record that may be empty, by name: those that no upload will fill, and unanswered create requests.
- * Excludes records that their file still needs.
+ * Excludes records that a file still needs.
  *
  * @param daemon null when not running; no request is then in progress
  */

@@ -1,7 +1,7 @@
 import type { FleetView, Host } from './fleet-view.ts';
 import { isAtWork, mayTake, workerOf } from './host-view.ts';
 
-/** Explains why a command left a file alone whose row a step or host holds. */
+/** Explains why a command left a file alone: a step or another host holds its row. */
 export function heldWords(fleet: FleetView | null, id: string): string {
   const worker = fleet === null ? null : workerOf(fleet, id);
   if (worker !== null)

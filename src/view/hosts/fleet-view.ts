@@ -35,7 +35,7 @@ export interface Draining {
 
 /** A host's report about itself to the others. */
 export interface Doing {
-  /** Most simultaneous uploads. */
+  /** Maximum number of simultaneous uploads. */
   readonly slots: number;
   /** Names of the places that the host can read, as in rows. */
   readonly places: readonly string[];

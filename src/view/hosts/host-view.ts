@@ -17,7 +17,7 @@ export interface HostView {
   readonly started_at: number;
   readonly heard_at: number;
   readonly draining: { readonly since: number; readonly by: string } | null;
-  /** `slots`: most simultaneous uploads. `uploads`: those in progress. */
+  /** `slots`: maximum number of simultaneous uploads. `uploads`: those in progress. */
   readonly slots: number;
   readonly uploads: number;
   /** Combined upload rate; null: not measured. */
@@ -36,7 +36,7 @@ export interface HostView {
 
 /** The members of a fleet; null on a single host. */
 export interface FleetStatus {
-  /** When the database stopped responding, which is how old this status is. Null: it is responding. */
+  /** When the database stopped responding; the status is as of then. Null: it is responding. */
   readonly away_since: number | null;
   /** Which database is not responding, since when, and why: a sentence without its full stop. */
   readonly away: string | null;
@@ -48,7 +48,9 @@ export interface FleetLedger {
   readonly selection: Pick<Ledger['selection'], 'count'>;
 }
 
-/** Returns the members' latest reports. @param ledger counts files waiting for a silent member; null: do not count */
+/**
+ * Returns the members' latest reports. @param ledger counts the files waiting for a silent member; null: not counted
+ */
 export async function fleetStatusOf(fleet: FleetView, ledger: FleetLedger | null): Promise<FleetStatus> {
   const hosts = fleet.known();
   const views = await Promise.all(

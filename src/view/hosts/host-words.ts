@@ -2,7 +2,7 @@ import { durationWords } from '../../watch/clock.ts';
 import { clockTime } from '../words/clock-time.ts';
 import type { FleetStatus, HostView } from './host-view.ts';
 
-/** Largest tolerated clock difference. Beyond it, times in rows are confusingly wrong. */
+/** Maximum tolerated clock difference, in milliseconds. A larger one makes times in rows confusing. */
 const mostAheadMs = 30_000;
 
 /** Describes what a host is doing, in a few words. Pure. */

@@ -82,7 +82,7 @@ function withoutSent(backlog: Omit<Backlog, 'feeds'>, world: OutlookWorld): Back
  */
 export const restFactor = 50;
 
-/** Faster reads are never cached, in milliseconds. */
+/** Minimum read time, in milliseconds, for results to be cached. */
 const leastMs = 2;
 
 /**

@@ -57,7 +57,7 @@ function filesOf({ files, extensions }: Caused): string {
 const says = (one: string, many: string) => (isOne: boolean) => (isOne ? one : many);
 const both = (words: string) => () => words;
 
-/** Ignored files are omitted: they need no one. */
+/** Ignored files are omitted: they need no attention. */
 const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed' | 'unreadable' | 'closed_directory'>, Words>> = {
   no_rule: {
     is: says('matches no rule', 'match no rule'),
@@ -173,7 +173,7 @@ const others: Readonly<Record<string, Words | undefined>> = {
 };
 
 /**
- * Describes causes that name something (a channel, a field, an error of this machine), or whose remedy depends on what
+ * Describes causes that name something (a channel, a field, an error on this machine), or whose remedy depends on what
  * was found.
  */
 function openEnded(caused: Caused): Words {
@@ -262,7 +262,7 @@ function local({ message }: Caused): Words {
   };
 }
 
-/** Describes codes of the service or of this machine. */
+/** Describes error codes from the service or this machine. */
 function asked({ cause, message }: Caused): Words {
   return {
     is: both(`stopped: ${message}`),

@@ -8,7 +8,7 @@ export interface Day {
   view(now: number): Promise<DayView>;
 }
 
-/** The states counted. */
+/** States that count as an end. */
 const ends: ReadonlySet<string> = new Set(['done', 'failed', 'held']);
 
 const halfHourMs = 30 * 60_000;
@@ -38,7 +38,7 @@ export function createDay(ledger: Pick<SnapshotStore, 'ended'>): Day {
     told: (event) => {
       if (event.type !== 'file' && event.type !== 'elsewhere') return;
       if (event.type === 'file') forget(event.before?.endedAt);
-      // The event does not state when the file had ended, so everything is recounted.
+      // The event does not state when the file ended before, so everything is recounted.
       else if (event.from !== null && ends.has(event.from)) counted.clear();
       forget(event.facts.endedAt);
     },

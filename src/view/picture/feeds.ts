@@ -12,7 +12,7 @@ export interface FeedTimes {
   views(config: Pick<Config, 'folders'>, waits: readonly FeedWait[]): Promise<readonly FeedView[]>;
 }
 
-/** Most rows searched for feeds published before the start. */
+/** Maximum number of rows searched for feeds published before the start. */
 const mostRows = 500;
 
 export function createFeedTimes(ledger: Pick<SnapshotStore, 'latestPublished'>): FeedTimes {

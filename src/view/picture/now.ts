@@ -5,7 +5,7 @@ import { stateOf } from '../../pipeline/file/facts.ts';
 import type { FileView } from '../files/file-view.ts';
 import type { NowFile, Picture } from './picture.ts';
 
-/** Most files shown; any others are only counted. */
+/** Maximum number of files shown; any others are only counted. */
 const mostShown = 12;
 
 /** Files in line are not shown as work in progress; their stage counts them. */

@@ -27,7 +27,7 @@ export interface Picture {
   readonly waits: readonly Wait[];
   /** Operators' pauses, oldest first. */
   readonly paused: readonly OperatorPause[];
-  /** Why everything or all uploads are waiting; null: they are not. */
+  /** Why everything, or every upload, is waiting; null: neither is. */
   readonly waiting: {
     readonly kind: string;
     readonly why: string;
@@ -101,7 +101,7 @@ export interface OutlookView {
 
 export interface Sentence {
   readonly text: string;
-  /** `stopped`: nothing is sent. `attention`: a person must act. */
+  /** `stopped`: nothing is being sent. `attention`: a person must act. */
   readonly level: 'ok' | 'busy' | 'attention' | 'stopped';
 }
 
@@ -147,7 +147,7 @@ export interface NowFile {
 export interface BudgetView {
   readonly used: number;
   readonly limit: number;
-  /** The key's other clients' requests within an hour. */
+  /** Requests per hour by other clients that use the same key. */
   readonly others: number;
   readonly blocked_until: number | null;
   /** Requests since the ledger was created. */
@@ -162,7 +162,7 @@ export interface DayView {
   readonly done: number;
   /** Failed and held files. */
   readonly failed: number;
-  /** Total size of the files done. */
+  /** Total size of the finished files. */
   readonly bytes: number;
   /** Since midnight. */
   readonly today: Omit<DaySlot, 'at'>;

@@ -3,7 +3,7 @@ import type { DaySlot, Sentence } from './picture.ts';
 
 /** The facts behind the headline sentence. */
 export interface Health {
-  /** Why nothing is sent, briefly: `Waiting for the key`; null: files are sent. */
+  /** Why nothing is being sent, briefly: `Waiting for the key`; null: sending is possible. */
   readonly stopped: string | null;
   readonly uploading: number;
   /** Files not yet uploading, settling ones included. */

@@ -89,7 +89,7 @@ function earliest(files: readonly (Facts | undefined)[], at: (facts: Facts) => n
 }
 
 /**
- * Returns the stage where most of the backlog waits. If requests are short, it is the first stage with files that need
+ * Returns the stage that holds most of the backlog. If requests are short, it is the first stage with files that need
  * one.
  */
 function bottleneckOf({ counts, outlook: { limited_by: limitedBy } }: StageWorld): StageName | null {

@@ -34,13 +34,13 @@ import type { BudgetView, LivePicture, Picture } from './picture.ts';
 import { countUnmet, sentenceOf, sentenceWithoutDaemon } from './sentence.ts';
 import { stagesOf } from './stages.ts';
 
-/** Most rows listed in a picture; `ls` lists all. */
+/** Maximum number of rows listed in a picture; `ls` lists all. */
 const mostListed = 20;
 
-/** Most rows listed when all are requested, which take several hundred kilobytes. */
+/** Maximum number of rows listed when all are requested. They take several hundred kilobytes. */
 export const mostOfAll = 1_000;
 
-/** Most history lines searched for the hour before the start. */
+/** Maximum number of history lines searched for the hour before the start. */
 const mostLines = 5_000;
 
 /**
@@ -112,7 +112,7 @@ export interface TakePicture {
    * Takes a picture. Rejects when the ledger cannot be read.
    *
    * @param how.isFresh read the ledger even if it was read a moment ago
-   * @param how.listed most rows that need a person, and most paths per folder
+   * @param how.listed maximum number of rows that need a person, and of paths per folder
    */
   (how?: { readonly isFresh?: boolean; readonly listed?: number }): Promise<LivePicture>;
   /** Whether a picture taken since the last call was stale, and one taken now would not be. */
@@ -120,8 +120,8 @@ export interface TakePicture {
 }
 
 /**
- * Takes pictures of the daemon. The ledger is read only after a row was written, and at a limited rate during constant
- * writing. Upload progress is in memory and always current.
+ * Takes pictures of the daemon. The ledger is read only after a row was written, and at a limited rate while rows are
+ * written constantly. Upload progress is in memory and always current.
  */
 export function createPictures(
   daemon: PicturedDaemon,
@@ -188,7 +188,7 @@ export function createPictures(
   return Object.assign(take, { wasBehind });
 }
 
-/** Takes the picture while no daemon is running. @param how.listed most rows that need a person */
+/** Takes the picture while no daemon is running. @param how.listed maximum number of rows that need a person */
 export async function pictureWithoutDaemon(
   ledger: PictureLedger,
   { listed = mostListed }: { readonly listed?: number } = {},
@@ -260,7 +260,7 @@ async function readRows(ledger: PictureLedger, daemon: PicturedDaemon | null, li
 }
 
 interface Found extends Pick<Picture, 'at' | 'paused' | 'day' | 'feeds' | 'deaf_targets' | 'fleet'> {
-  /** Most rows and paths listed. */
+  /** Maximum number of rows, and of paths per folder, listed. */
   readonly listed: number;
   /** Returns how many files entered a state within the last hour. */
   readonly passed: (state: string) => number;
@@ -350,7 +350,7 @@ function budgetOf({ gate }: PicturedDaemon, now: number): BudgetView {
   };
 }
 
-/** @param listed most unselected files listed per folder */
+/** @param listed maximum number of unselected files listed per folder */
 function foldersOf(daemon: PicturedDaemon, asShown: StepCounts, listed: number): readonly FolderStatus[] {
   return daemon.folders.status().map((folder) => ({
     ...folder,
@@ -360,7 +360,7 @@ function foldersOf(daemon: PicturedDaemon, asShown: StepCounts, listed: number):
   }));
 }
 
-/** Returns which operator's pause covers the folder, if any. */
+/** Describes the operator's pause that covers the folder; null without one. */
 function whyHeld({ pauses }: PicturedDaemon, folder: string): string | null {
   const held = pauses.holds(folder);
   return held && pauseWords(held, Date.now());

@@ -215,7 +215,7 @@ export function silentWords({ name, heardAt }: { name: string; heardAt: number }
   return `${name} is silent: last heard from at ${clockTime(heardAt, now)}`;
 }
 
-/** Reports that a silent fleet host responds again. Pure. */
+/** Reports that a silent fleet host is responding again. Pure. */
 export function heardWords(name: string): string {
   return `${name} responds again`;
 }

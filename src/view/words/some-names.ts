@@ -1,4 +1,4 @@
-/** Number of names that make a list recognisable. */
+/** Number of names shown, enough to recognise a list. */
 const mostNamed = 3;
 
 /** Returns the first names of a list. */

@@ -20,7 +20,10 @@ export function obstacleOf({ kind, holds, code }: Stop): Obstacle {
 
 const accountCodes: ReadonlySet<string> = new Set(['forbidden', 'payment_required']);
 
-/** Reports that an obstacle is gone. Does not claim that work resumes, because something else may stop it. Pure. */
+/**
+ * Reports that an obstacle is gone. Does not promise that work resumes, because something else may still block it.
+ * Pure.
+ */
 export function overWords(obstacle: Obstacle): string {
   return over[obstacle];
 }

@@ -13,13 +13,16 @@ export interface NewsHead {
   readonly forgotten: number;
 }
 
-/** Most simultaneous followers. Each occupies one of the socket's hundred connections for as long as it listens. */
+/**
+ * Maximum number of simultaneous followers. Each occupies one of the socket's hundred connections for as long as it
+ * listens.
+ */
 const MOST_FOLLOWERS = 30;
 
 /**
  * `GET /events`: recent news as NDJSON.
  *
- * - `limit`: most past lines to return; `level`: lowest severity; `folder`: a path to limit the lines to
+ * - `limit`: maximum number of past lines to return; `level`: lowest severity; `folder`: a path to limit the lines to
  * - `since`, `of`: all lines after number `since` of the run that started at `of`, instead of `limit`
  * - `follow=1`: continues with new lines as they occur
  *

@@ -9,7 +9,7 @@ import { foundOf } from '../../../view/files/show-view.ts';
  * - `GET /file?name=`: everything about the files with a name
  * - `GET /settling?path=`: what a file is settling for
  *
- * @param mostFiles most files in one list
+ * @param mostFiles maximum number of files in one list
  */
 export function fileRoutes(daemon: Daemon, mostFiles: number): Hono {
   const { ledger } = daemon;

@@ -20,10 +20,10 @@ export interface Outcomes {
   find(word: string): Outcome | null;
 }
 
-/** Most results stored. */
+/** Maximum number of results stored. */
 const mostKept = 50;
 
-/** Most files named per result. */
+/** Maximum number of files named per result. */
 export const mostNamed = 20;
 
 export function createOutcomes(): Outcomes {

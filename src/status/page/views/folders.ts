@@ -113,7 +113,7 @@ function factsOf(folder: FolderStatus, now: number): readonly Fact[] {
   ];
 }
 
-/** Lists a folder's paths by account. Every path is in exactly one. */
+/** Lists how many of a folder's paths are in each category. Every path is in exactly one. */
 function inside({ path, accounts }: FolderStatus): Html {
   const { seen, settling, comparing, known, sidecars, ignored, refused: refusedCount, unaccounted } = accounts;
   const stages = countsAsRead(known).toSorted(([, one], [, other]) => other - one);

@@ -9,7 +9,8 @@ import { moment } from '../moment.ts';
 import { type Asked, PageError, type PageEvent, type PageWorld } from '../world.ts';
 
 /**
- * Asks for confirmation before a command on many files: how many, the cost, and when it is done. @throws {PageError}
+ * Asks for confirmation before a command on many files, stating their number, the cost and the completion time. @throws
+ * {PageError}
  */
 export async function many({ daemon, now, mayChange }: PageWorld, { query }: Asked): Promise<View<PageEvent>> {
   const { command, wanted } = manyOf(query, now);
@@ -38,7 +39,7 @@ export async function many({ daemon, now, mayChange }: PageWorld, { query }: Ask
   };
 }
 
-/** Most refused files listed with their reason. */
+/** Maximum number of refused files listed with their reason. */
 const mostRefused = 20;
 
 /** Asks for the channel first, if the command needs one. */
