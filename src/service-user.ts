@@ -3,7 +3,7 @@ import { userOfProcess } from './read-permission.ts';
 /** The user that the installed services run as (systemd/dropcast.service). */
 export const SERVICE_USER = 'dropcast';
 
-/** Whether this process runs as that user. */
+/** Whether this process runs as `SERVICE_USER`. */
 export function isServiceUser(): boolean {
   return userOfProcess() === SERVICE_USER;
 }

@@ -29,7 +29,7 @@ export interface ResolvedPath {
 export interface FolderNeeds extends ResolvedPath {
   /** Whether the folder exists. If not, its mount point and groups are unknown. */
   readonly isThere: boolean;
-  /** Whether files are moved or deleted in it. */
+  /** Whether files are moved or deleted in the folder. */
   readonly isWritten: boolean;
   /** Mount point of the folder's file system; null on the root file system. */
   readonly mountPoint: string | null;
