@@ -28,7 +28,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
   return lines.map((line) => `${line.map(padded).join('  ').trimEnd()}\n`).join('');
 }
 
-/** Formats a time as the service sends it. */
+/** Returns a time as the service sends it, or `-` for none. */
 export function moment(iso: string | null): string {
   return iso ?? '-';
 }
