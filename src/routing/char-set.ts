@@ -1,27 +1,29 @@
-/** The characters that one step of a glob matches. Characters are code points, so an emoji is one character. */
+/** The set of characters that one step of a glob matches. A character is a code point, so an emoji is one character. */
 export interface CharSet {
   readonly ranges: readonly (readonly [first: number, last: number])[];
-  /** True when it matches everything *except* the ranges. */
+  /** True if the set matches everything *except* the ranges. */
   readonly negated: boolean;
-  /** Whether it matches `/`. Only this decides, so that a negated set never crosses a folder by accident. */
+  /**
+   * Whether the set matches `/`. Decided by this flag alone, so that a negated set never crosses a folder by accident.
+   */
   readonly slash: boolean;
 }
 
 export const SLASH = 0x2f;
 
-/** Any character of one path segment. */
+/** Any character within one path segment. */
 export const SEGMENT_CHARS: CharSet = { ranges: [], negated: true, slash: false };
-/** Any character of a path. */
+/** Any character in a path. */
 export const PATH_CHARS: CharSet = { ranges: [], negated: true, slash: true };
 
-/** Exactly one character. */
+/** A set of exactly one character. */
 export function single(codePoint: number): CharSet {
   return { ranges: [[codePoint, codePoint]], negated: false, slash: codePoint === SLASH };
 }
 
 /**
- * A path as the matcher sees it: code points (a lone surrogate counts as one) in Unicode form NFC, like the globs. A
- * folder made on a Mac can spell `ü` as two characters, and the difference is invisible.
+ * Converts a path to code points (a lone surrogate counts as one) in Unicode form NFC, like the globs. A folder name
+ * from a Mac may spell `ü` as two characters that look like one.
  */
 export function codePoints(path: string): number[] {
   const normal = path.normalize('NFC');
@@ -47,7 +49,7 @@ function inRanges(ranges: CharSet['ranges'], codePoint: number): boolean {
   return false;
 }
 
-/** The character in lower case; unchanged if its lower case is several characters. */
+/** The character in lower case. Returned unchanged if its lower case is more than one character. */
 export function lowerCase(codePoint: number): number {
   if (codePoint < 0x80) return codePoint >= 0x41 && codePoint <= 0x5a ? codePoint + 0x20 : codePoint;
   const lower = String.fromCodePoint(codePoint).toLowerCase();
@@ -55,14 +57,14 @@ export function lowerCase(codePoint: number): number {
   return lower.length === String.fromCodePoint(point).length ? point : codePoint;
 }
 
-/** The set for paths in lower case. */
+/** Converts a set for matching lower-cased paths. */
 export function lowerCaseSet(set: CharSet): CharSet {
   return { ...set, ranges: set.ranges.flatMap(lowerCaseRange) };
 }
 
 const SCRIPT_SIZE = 1000;
 
-/** Ranges larger than a script stay unchanged, because they contain both cases. */
+/** Lower-cases a range. Ranges larger than a script stay unchanged because they already contain both cases. */
 function lowerCaseRange([first, last]: CharSet['ranges'][number]): CharSet['ranges'] {
   if (last - first > SCRIPT_SIZE) return [[first, last]];
   return Array.from({ length: last - first + 1 }, (_, i) => {

@@ -3,10 +3,10 @@ import { compileProgram } from './glob-program.ts';
 import { parseGlob, type Glob } from './glob.ts';
 import { quoted } from './text.ts';
 
-/** A pattern that a configuration may contain, or why it may not. */
+/** A pattern that a configuration may contain, or the reason why it may not. */
 export type CheckedPattern = Extract<Glob, { ok: true }> | { readonly ok: false; readonly why: string };
 
-/** Parses a pattern. Refuses invalid ones and those that can never match a path relative to the folder. */
+/** Parses a pattern. Rejects invalid patterns and those that can never match a path relative to the folder. */
 export function checkPattern(glob: string): CheckedPattern {
   const foreign = foreignSyntax(glob);
   if (foreign !== null) return { ok: false, why: foreign };
@@ -17,7 +17,7 @@ export function checkPattern(glob: string): CheckedPattern {
   return why === null ? parsed : { ok: false, why };
 }
 
-/** Syntax of other tools that dropcast lacks: as plain characters, it would silently match nothing. */
+/** Rejects syntax from other tools that dropcast does not support. Read literally, it would silently match nothing. */
 function foreignSyntax(glob: string): string | null {
   if (glob.replaceAll('[\\]', '').includes('\\')) {
     return 'a backslash has no meaning in patterns; write "/" between folders, and "[*]" for the character "*"';

@@ -1,22 +1,22 @@
 import { posix } from 'node:path';
 
-/** The algorithms of checksums that dropcast computes. */
+/** Checksum algorithms that dropcast can compute. */
 export type HashName = 'md5' | 'sha1' | 'sha256' | 'sha512';
 
 export const hashNames: readonly HashName[] = ['md5', 'sha1', 'sha256', 'sha512'];
 
-/** A line of a checksum file. */
+/** One line of a checksum file. */
 export interface ChecksumLine {
   readonly algorithm: HashName;
-  /** Hex, lower case; null: the text is not a digest of this algorithm. */
+  /** Lower-case hex; null if the text is not a digest of this algorithm. */
   readonly digest: string | null;
-  /** As written; null for a digest without a name. */
+  /** The file name as written; null for a digest without a name. */
   readonly name: string | null;
 }
 
 /**
- * The content of a file of this name: the checksum of one file, those of many in its directory, or a Media Hash List;
- * null: none of them.
+ * Tells by the file name what a checksum file contains: the checksum of one file, checksums of many files in its
+ * directory, or a Media Hash List. Null for any other file.
  */
 export function checksumFileKind(name: string): 'one' | 'many' | 'mhl' | null {
   if (LIST.test(name)) return 'many';
@@ -27,7 +27,10 @@ export function checksumFileKind(name: string): 'one' | 'many' | 'mhl' | null {
 const ONE = /\.(md5|sha1|sha256|sha512)$/iu;
 const LIST = /^(MD5|SHA1|SHA256|SHA512)SUMS(\.txt)?$/iu;
 
-/** Whether a checksum file of this name belongs to this video: `clip.mp4.sha256` or `clip.sha256` for `clip.mp4`. */
+/**
+ * Whether a checksum file belongs to this video, judging by its name: `clip.mp4.sha256` or `clip.sha256` for
+ * `clip.mp4`.
+ */
 export function isChecksumOf(checksumName: string, videoName: string): boolean {
   const name = posix.parse(checksumName).name.normalize();
   const video = videoName.normalize();
@@ -44,10 +47,10 @@ export function isWithoutDirectory(name: string): boolean {
   return !/[/\\]/u.test(name.replace(/^(?:\.[/\\])+/u, ''));
 }
 
-/** A digest of this algorithm in lower case, or null. */
+/** Returns the digest in lower case, or null if it is not valid for this algorithm. */
 export function digestOf(algorithm: HashName, written: string): string | null {
   return written.length === digestLength[algorithm] && /^[\da-f]+$/iu.test(written) ? written.toLowerCase() : null;
 }
 
-/** Hexadecimal digits. */
+/** Digest lengths in hexadecimal digits. */
 const digestLength: Readonly<Record<HashName, number>> = { md5: 32, sha1: 40, sha256: 64, sha512: 128 };

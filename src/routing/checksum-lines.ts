@@ -5,9 +5,9 @@ import { UnusableListError, listBounds, overBound, requirePath } from './list-bo
 import type { ListReader } from './list-bounds.ts';
 
 /**
- * Parses a checksum file line by line, in the forms that tools write: `sha256sum`, BSD and openssl (`SHA256 (clip.mp4)
- * = …`), `certutil`, PowerShell's `Get-FileHash` as a table, as a list, as CSV and as JSON, `7z h`, a name of the
- * algorithm before the digest, and a digest alone.
+ * Parses a checksum file line by line. Accepts the formats of common tools: `sha256sum`, BSD and openssl (`SHA256
+ * (clip.mp4) = …`), `certutil`, PowerShell's `Get-FileHash` (table, list, CSV and JSON), `7z h`, a digest preceded by
+ * its algorithm, and a digest alone.
  */
 export class ChecksumLines implements ListReader {
   readonly #named: HashName;
@@ -15,19 +15,19 @@ export class ChecksumLines implements ListReader {
   #rest = '';
   #lines = 0;
   #entries = 0;
-  /** Lines that are neither comments nor empty, as long as none was understood. */
+  /** Number of lines that were not understood, other than comments and empty lines. */
   #strange = 0;
-  /** The name and algorithm that `certutil` announces for the digest in the next line. */
+  /** The name and algorithm from a `certutil` header. They apply to the digest on the next line. */
   #header: { readonly algorithm: string; readonly name: string } | null = null;
-  /** The properties of a file from `Format-List`, one a line. */
+  /** Properties of the current `Format-List` record, which has one per line. */
   #record: Map<string, string> | null = null;
   #property = '';
-  /** 7-Zip writes the size before the name. */
+  /** Whether names are preceded by a size, as in 7-Zip's output. */
   #hasSizes = false;
 
   /**
-   * @param checksumName names the algorithm of lines that do not
-   * @param found called for each line that has a digest, or that names a file without a usable one
+   * @param checksumName name of the checksum file; implies the algorithm for lines that do not name one
+   * @param found called for each line that has a digest, or that names a file without a usable digest
    */
   constructor(checksumName: string, found: (line: ChecksumLine) => void) {
     this.#named = hashNames.find((hash) => posix.basename(checksumName).toLowerCase().includes(hash)) ?? 'sha256';
@@ -70,7 +70,7 @@ export class ChecksumLines implements ListReader {
   }
 
   /**
-   * The form of `sha256sum`: a name with a backslash or a line break is escaped, and the line begins with a backslash.
+   * Parses the `sha256sum` format. A leading backslash marks a name in which backslashes and line breaks are escaped.
    */
   #withName(line: string): Entry | null {
     const [, isEscaped, digest = '', name = ''] = /^(\\?)([\da-f]{16,})\s+\*?(\S.*)$/iu.exec(line) ?? [];
@@ -83,7 +83,7 @@ export class ChecksumLines implements ListReader {
     };
   }
 
-  /** @returns whether the line belongs to a record of `Format-List` or of JSON */
+  /** @returns whether the line belongs to a `Format-List` or JSON record */
   #inRecord(written: string, line: string): boolean {
     const [, property = '', value = ''] = /^"?(Algorithm|Hash|Path)"?\s*:\s*(\S.*)?$/iu.exec(line) ?? [];
     if (property !== '') {
@@ -93,7 +93,7 @@ export class ChecksumLines implements ListReader {
       this.#record.set(this.#property, value);
       return true;
     }
-    // PowerShell breaks long values, and indents the continuation.
+    // PowerShell wraps long values and indents the continuation lines.
     if (this.#record === null || !/^\s{8}/u.test(written)) return false;
     const joined = `${this.#record.get(this.#property) ?? ''}${line}`;
     requireLine(joined);
@@ -126,14 +126,14 @@ export class ChecksumLines implements ListReader {
   }
 }
 
-/** As written. */
+/** The fields of a line, as written. */
 interface Entry {
   readonly algorithm: string;
   readonly digest: string;
   readonly name: string | undefined;
 }
 
-/** The length of the shortest line with a digest. */
+/** Length of the shortest possible line with a digest. */
 const SHORTEST = 18;
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r' };
@@ -142,13 +142,13 @@ function requireLine(line: string): void {
   if (line.length > listBounds.line) throw overBound('a line of', listBounds.line, 'characters');
 }
 
-/** Old versions of `certutil` put spaces between the bytes. */
+/** Parses a line that is only a digest. Old versions of `certutil` put spaces between the bytes. */
 function digestAlone(line: string): string | null {
   if (/^[\da-f]{32,}$/iu.test(line)) return line;
   return /^[\da-f]{2}(?: [\da-f]{2}){15,}$/iu.test(line) ? line.replaceAll(' ', '') : null;
 }
 
-/** A line that names its algorithm, including algorithms that dropcast does not compute. */
+/** Parses a line that names its algorithm. Algorithms that dropcast cannot compute are recognised too. */
 function withAlgorithm(line: string): Entry | null {
   for (const form of forms) {
     const { algorithm = '', digest = '', name } = form.exec(line)?.groups ?? {};
@@ -162,7 +162,7 @@ const forms = [
   /^(?<algorithm>[\w/-]+) ?\((?<name>.+)\) ?= ?(?<digest>[\da-f]+)$/iu,
   // SHA256: …
   /^(?<algorithm>[\w/-]+)\s*[:=]\s*(?<digest>[\da-f]+)$/iu,
-  // Get-FileHash: the table, and Export-Csv
+  // Get-FileHash: table and Export-Csv
   /^(?<algorithm>[\w/-]+)\s+(?<digest>[\da-f]{16,})(?:\s+(?<name>\S.*))?$/iu,
   /^"?(?<algorithm>[\w/-]+)"?[,;]"?(?<digest>[\da-f]{16,})"?(?:[,;]"?(?<name>.*?)"?)?$/iu,
 ];
@@ -173,7 +173,7 @@ function isAlgorithm(written: string): boolean {
   );
 }
 
-/** Accepts `SHA2-256` of openssl 3 and `SHA-256` too. */
+/** Normalises an algorithm name. Also accepts `SHA2-256` (openssl 3) and `SHA-256`. */
 function hashNameOf(written: string): HashName | null {
   const name = written
     .toLowerCase()
@@ -182,7 +182,7 @@ function hashNameOf(written: string): HashName | null {
   return hashNames.find((known) => known === name) ?? null;
 }
 
-/** A property in JSON, or as `Format-List` writes it. */
+/** Reads a property value written as JSON or by `Format-List`. */
 function valueOf(written: string): string {
   if (!written.startsWith('"')) return written;
   try {
@@ -193,7 +193,7 @@ function valueOf(written: string): string {
   }
 }
 
-/** A digest of standard input has no name. A path that PowerShell cut off is unknown. */
+/** Returns the file name, or null for a digest of standard input and for a path that PowerShell truncated. */
 function nameOf(name: string | undefined): string | null {
   if (name === undefined || name === '' || name === '-' || name === 'stdin' || /(?:\.{3}|…)$/u.test(name)) return null;
   return requirePath(name);

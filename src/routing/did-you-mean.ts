@@ -1,6 +1,6 @@
 /**
- * The known word that was probably meant, or null. At most a third of the word may differ (but always one letter), so
- * that a suggestion is nearly always right: no suggestion is better than a wrong one.
+ * The known word that was probably meant, or null. At most a third of the word may differ (one letter is always
+ * allowed). The threshold is strict because a wrong suggestion is worse than none.
  */
 export function didYouMean(word: string, known: readonly string[]): string | null {
   if (word.length > 50) return null;
@@ -14,12 +14,12 @@ export function didYouMean(word: string, known: readonly string[]): string | nul
   return best?.name ?? null;
 }
 
-/** Ignores case, `-` and `_`. */
+/** Normalises a word for comparison: ignores case, `-` and `_`. */
 function plain(word: string): string {
   return word.toLowerCase().replaceAll(/[-_ ]/g, '');
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
+/** Counts insertions, deletions, replacements and swaps of adjacent letters (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

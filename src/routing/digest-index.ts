@@ -3,19 +3,19 @@ import { hashNames } from './checksum-file.ts';
 import type { ChecksumLine, HashName } from './checksum-file.ts';
 import { UnusableListError, listBounds, overBound } from './list-bounds.ts';
 
-/** A digest that a list states for a file. */
+/** A digest that a checksum list gives for a file. */
 export interface IndexedDigest {
   readonly algorithm: HashName;
-  /** Hex, lower case. */
+  /** Lower-case hex. */
   readonly digest: string;
 }
 
 /**
- * The digests of a list by name. It keeps a hash of each name instead of the name: 100,000 entries take about 15 MB,
- * whatever their names are.
+ * Digests from a checksum list, indexed by file name. Stores a hash of each name instead of the name, so 100,000
+ * entries use about 15 MB however long the names are.
  */
 export class DigestIndex {
-  /** Hash of a name → its digests, each as a rank, an algorithm and hex. */
+  /** Name hash → its digests, each stored as rank, algorithm and hex. */
   readonly #digests = new Map<string, string>();
 
   get size(): number {
@@ -23,7 +23,7 @@ export class DigestIndex {
   }
 
   /**
-   * @param isBest whether digests without it are ignored for this name
+   * @param isBest true if digests added for this name without the flag are to be ignored
    * @throws {UnusableListError} too many digests for one name
    */
   add(name: string, { algorithm, digest }: Pick<ChecksumLine, 'algorithm' | 'digest'>, isBest = true): void {
@@ -37,7 +37,7 @@ export class DigestIndex {
     this.#digests.set(key, unshared(entries));
   }
 
-  /** @throws {UnusableListError} the list has no valid digest for this name */
+  /** @throws {UnusableListError} the list has an invalid digest for this name */
   of(name: string): readonly IndexedDigest[] {
     const entries = this.#digests.get(keyOf(name))?.split(' ') ?? [];
     const best = entries.filter((entry) => entry.startsWith(BEST));
@@ -58,10 +58,10 @@ function keyOf(name: string): string {
   return unshared(hash('sha256', name, 'base64').slice(0, KEY_CHARACTERS));
 }
 
-/** Of base64: 96 bits. */
+/** Base64 characters: 96 bits. */
 const KEY_CHARACTERS = 16;
 
-/** A copy: a substring or a concatenation would keep its whole source in memory. */
+/** Copies a string. A substring or concatenation would keep its whole source in memory. */
 function unshared(ascii: string): string {
   return Buffer.from(ascii, 'latin1').toString('latin1');
 }

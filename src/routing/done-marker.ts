@@ -2,19 +2,19 @@ import { posix } from 'node:path';
 import { composed } from './file-name.ts';
 
 /**
- * The name of the file that marks another one as complete: `clip.mp4.done` for `clip.mp4`. Paths are relative to the
- * folder.
+ * Relates files to the markers that declare them complete, such as `clip.mp4.done` for `clip.mp4`. All paths are
+ * relative to the folder.
  */
 export interface DoneMarker {
-  /** The name on disk may have another Unicode form. */
+  /** The path of the marker for a file. The name on disk may have a different Unicode form. */
   markerOf(path: string): string;
-  /** Whether a file of this name can be a marker, which is never uploaded itself. */
+  /** Whether a file with this name can be a marker. Markers are never uploaded. */
   isMarker(path: string): boolean;
-  /** The common beginning, up to a dot or the end, of the paths that a marker can mark. */
+  /** The prefix, up to a dot or the end, shared by all paths that a marker can mark. */
   stemOf(markerPath: string): string;
 }
 
-/** @param template a file name with `{name}` and `{ext}` of the marked file; one that `lintDoneMarker` accepts */
+/** @param template a file name with `{name}` and `{ext}` of the marked file, already accepted by `lintDoneMarker` */
 export function createDoneMarker(template: string): DoneMarker {
   const isOf = new RegExp(`^${composed(template).replaceAll(PIECE, patternOf)}$`, 'u');
   const nameIn = (path: string): string | undefined => {
@@ -35,7 +35,7 @@ export function createDoneMarker(template: string): DoneMarker {
   };
 }
 
-/** A word of the template, or a character with a meaning in a pattern. */
+/** A template word, or a character with a special meaning in a regular expression. */
 const PIECE = /\{name\}|\.?\{ext\}|[^\w{}]/gu;
 
 const patterns: Readonly<Record<string, string>> = {
@@ -49,7 +49,7 @@ function patternOf(piece: string): string {
   return patterns[piece] ?? `\\u{${piece.codePointAt(0)?.toString(16)}}`;
 }
 
-/** The fault of the template as a sentence, or null. */
+/** Describes what is wrong with the template in a sentence, or returns null. */
 export function lintDoneMarker(template: string): string | null {
   if (/[/\\]/u.test(template)) return 'it must be a file name, without a directory';
   const words = [...template.matchAll(/\{([^{}]*)\}/gu)].map(([, word]) => word ?? '');

@@ -6,33 +6,33 @@ import { route, type RoutedFile } from './route.ts';
 import type { Sidecar } from './sidecar.ts';
 import { quoted } from './text.ts';
 
-/** The destination of a file and the reasons, for `dropcast explain`. */
+/** A file's destination and the reasons for it, as shown by `dropcast explain`. */
 export interface Explanation {
   readonly path: string;
-  /** Every rule of the folder, in order. */
+  /** Verdicts on all rules of the folder, in order. */
   readonly rules: readonly RuleVerdict[];
   readonly route: Route;
-  /** The keys that the sidecar sets; its `tags` add to the rule's. */
+  /** Keys set by the sidecar. Its `tags` are added to the rule's. */
   readonly from_sidecar: readonly (keyof Sidecar)[];
 }
 
 export interface RuleVerdict {
-  /** `folders[0].rules[1]`. */
+  /** The rule's key, such as `folders[0].rules[1]`. */
   readonly rule: string;
-  /** Line in the configuration file, from 1. */
+  /** Line number in the configuration file, from 1. */
   readonly line: number;
   readonly match: string;
-  /** True for the one rule that matched the file. */
+  /** True for the one rule that applies to the file. */
   readonly matched: boolean;
-  /** Why it did not match the file, as half a sentence; null for the rule that did. */
+  /** Why the rule did not match the file, as a sentence fragment; null for the rule that did. */
   readonly reason: string | null;
-  /** Empty when the pattern does not match. */
+  /** Captured values. Empty if the pattern does not match. */
   readonly captures: Captures;
 }
 
 const SIDECAR_KEYS = ['title', 'description', 'tags', 'channel', 'publish'] as const satisfies (keyof Sidecar)[];
 
-/** Like `route`, with the verdict on every rule. */
+/** Like `route`, but with a verdict on every rule. */
 export function explainRoute(rules: readonly Rule[], file: RoutedFile, sidecar: Sidecar | null): Explanation {
   const decided = route(rules, file, sidecar);
   const taker = rules.find((rule) => compileMatch(rule.match).match(file.path) !== null);
@@ -52,7 +52,7 @@ function verdict(rule: Rule, path: string, taker: Rule | undefined): RuleVerdict
   return { ...about, matched: false, reason: `an earlier rule matched first: ${taker?.key}` };
 }
 
-/** Why a pattern does not match a path: names the first part that differs. */
+/** Explains why a pattern does not match a path by naming the first segment that differs. */
 function whyNot(glob: string, path: string): string {
   const parsed = parseGlob(glob);
   if (!parsed.ok) return `invalid pattern: ${parsed.why}`;
@@ -75,7 +75,7 @@ function firstMisfit(wanted: readonly string[], given: readonly string[]): strin
   return left.length > 0 ? `the pattern ends before ${quoted(left.join('/'))}` : GENERAL;
 }
 
-/** After a `**`, parts can only be compared from the end. */
+/** Finds the last segment that differs: after a `**`, segments can only be compared from the end. */
 function lastMisfit(wanted: readonly string[], given: readonly string[]): string {
   for (let back = 1; back <= wanted.length; back += 1) {
     const pattern = wanted.at(-back) ?? '';
@@ -91,7 +91,7 @@ function lastMisfit(wanted: readonly string[], given: readonly string[]): string
 const GENERAL = 'the path does not match the pattern';
 
 function partMisfit(pattern: string, part: string): string | null {
-  // An alternative with a slash spans several parts, so comparing it with one part would give a wrong reason.
+  // An alternative with a slash spans several segments, so comparing it with one segment would give a wrong reason.
   if (pattern.includes('/')) return GENERAL;
   if (compileMatch(pattern).match(part) !== null) return null;
   const isPlain = !/[*?[{]/u.test(pattern);

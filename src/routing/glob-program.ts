@@ -2,19 +2,18 @@ import { lowerCaseSet, PATH_CHARS, SEGMENT_CHARS, single, SLASH, takes, type Cha
 import type { Glob, GlobNode } from './glob.ts';
 
 /**
- * A glob as a small machine of steps, run over a path. It exists because a regular expression made from `*a*a*a*b`
- * takes (length of the path)^4 steps on a hostile name; this one visits every (step, position) at most once.
+ * A glob compiled to a small state machine that runs over a path. A regular expression made from `*a*a*a*b` would take
+ * (path length)^4 steps on a hostile name; this machine visits every (step, position) pair at most once.
  */
 export interface GlobProgram {
   readonly steps: readonly Step[];
   readonly start: number;
-  /** The name of every capture; capture `i` saves its borders in the slots `2i` and `2i + 1`. */
+  /** Capture names. Capture `i` saves its start and end in slots `2i` and `2i + 1`. */
   readonly captures: readonly string[];
 }
 
 /**
- * A step matches one character (`chars`), or saves the position (`slot`), or forks (`other`: tried second), or is the
- * end.
+ * One step: matches a character (`chars`), saves the position (`slot`), forks (`other` is tried second), or accepts.
  */
 export interface Step {
   readonly chars: CharSet | null;
@@ -23,19 +22,19 @@ export interface Step {
   readonly other: number;
 }
 
-/** The step at which a path is matched. */
+/** Index of the step that accepts the path. */
 const ACCEPT = 0;
 const NONE = -1;
 const ACCEPTING: Step = { chars: null, slot: NONE, next: NONE, other: NONE };
 
-/** Compiles a parsed glob. Repetition is lazy: `{show}-{part}` cuts `a-b-c` at the first `-`. */
+/** Compiles a parsed glob. Repetition is lazy: `{show}-{part}` splits `a-b-c` at the first `-`. */
 export function compileProgram({ nodes, captures }: Extract<Glob, { ok: true }>): GlobProgram {
   const builder = new ProgramBuilder(captures);
   const start = builder.sequence(nodes, ACCEPT);
   return { steps: builder.steps, start, captures };
 }
 
-/** The same program for paths in lower case. */
+/** The same program for matching lower-cased paths. */
 export function lowerCaseProgram(program: GlobProgram): GlobProgram {
   const steps = program.steps.map((step) =>
     step.chars === null ? step : { ...step, chars: lowerCaseSet(step.chars) },
@@ -44,8 +43,8 @@ export function lowerCaseProgram(program: GlobProgram): GlobProgram {
 }
 
 /**
- * Runs the program over a whole path, given as code points. Returns the text of each capture, or null when it does not
- * match. Time and memory: at most (steps of the program) × (characters of the path).
+ * Runs the program over a whole path, given as code points. Returns the text of each capture, or null if the path does
+ * not match. Uses at most (program steps) × (path length) time and memory.
  */
 export function runProgram(program: GlobProgram, path: readonly number[]): string[] | null {
   const slots = findSlots(program, path);
@@ -58,12 +57,12 @@ export function runProgram(program: GlobProgram, path: readonly number[]): strin
   );
 }
 
-/** Depth-first search that marks failures: a second visit to the same (step, position) must fail too. */
+/** Depth-first search that remembers failures: a second visit to the same (step, position) would fail too. */
 function findSlots(program: GlobProgram, text: readonly number[]): readonly number[] | null {
   const visited = new Uint8Array(program.steps.length * (text.length + 1));
   const slots: number[] = Array.from({ length: 2 * program.captures.length }, () => 0);
-  // Pairs (step, position) still to try. The attempt that succeeds overwrites the slots of failed ones: no capture is
-  // in a loop or an alternative, so every path to the end passes all of them.
+  // Pairs (step, position) still to try. A successful attempt overwrites the slots that failed ones set, because
+  // captures are never inside a loop or an alternative and every path to the end passes all of them.
   const pending = [program.start, 0];
   while (pending.length > 0) {
     let position = pending.pop() ?? 0;
@@ -92,7 +91,7 @@ function findSlots(program: GlobProgram, text: readonly number[]): readonly numb
   return null;
 }
 
-/** Builds from the end to the start: each piece gets the step that follows it. */
+/** Builds a program from end to start, so that each piece knows the step that follows it. */
 class ProgramBuilder {
   readonly steps: Step[] = [ACCEPTING];
   readonly #captures: readonly string[];
@@ -131,7 +130,7 @@ class ProgramBuilder {
     return this.#add({ chars: null, slot, next: text, other: NONE });
   }
 
-  /** Any number of characters of the set, as few as possible. */
+  /** Matches any number of characters from the set, as few as possible. */
   #any(set: CharSet, next: number): number {
     const fork = this.#fork(next, NONE);
     this.steps[fork] = { chars: null, slot: NONE, next, other: this.#take(set, fork) };

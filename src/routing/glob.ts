@@ -3,15 +3,15 @@ import { SEGMENT_CHARS, single, type CharSet } from './char-set.ts';
 /** A piece of a parsed glob. */
 export type GlobNode =
   | { readonly kind: 'chars'; readonly set: CharSet }
-  /** `*`: any characters of one segment, or none. */
+  /** `*`: zero or more characters within one segment. */
   | { readonly kind: 'star' }
-  /** A whole segment `**` with its slash: any number of folders, or none. */
+  /** A whole `**` segment with its slash: zero or more folders. */
   | { readonly kind: 'folders' }
-  /** `**` at the end: the whole subtree, at least one segment. */
+  /** `**` at the end: everything below, at least one segment. */
   | { readonly kind: 'rest' }
-  /** `{name}`: one or more characters of one segment. */
+  /** `{name}`: one or more characters within one segment. */
   | { readonly kind: 'capture'; readonly name: string }
-  /** `{a,b}`. */
+  /** `{a,b}`: one of several alternatives. */
   | { readonly kind: 'choice'; readonly options: readonly (readonly GlobNode[])[] };
 
 export type Glob =
@@ -20,20 +20,20 @@ export type Glob =
       readonly nodes: readonly GlobNode[];
       /** Capture names in order of appearance. */
       readonly captures: readonly string[];
-      /** The text between the slashes that are not inside braces. */
+      /** The text between slashes, not counting slashes inside braces. */
       readonly segments: readonly string[];
     }
   | { readonly ok: false; readonly why: string };
 
-/** Longer globs are mistakes, and the cost of a match is (length of the glob) × (length of the path). */
+/** Maximum glob length in characters. A longer glob is a mistake, and match cost is (glob length) × (path length). */
 const MAX_LENGTH = 1000;
 const CAPTURE = /^\{([A-Za-z][A-Za-z0-9_]*)\}/;
 
 /**
- * Parses a glob: `*`, `**` (a whole segment), `?`, `[abc]`, `[!a-z]`, `{a,b}` and `{capture}`; every other character is
- * literal. There is no escape character: brackets quote a special character, `[*]`.
+ * Parses a glob: `*`, `**` (a whole segment), `?`, `[abc]`, `[!a-z]`, `{a,b}` and `{capture}`. All other characters are
+ * literal. There is no escape character; brackets quote a special character: `[*]`.
  *
- * An invalid glob gives `why`: half a sentence that states the mistake and what to write instead.
+ * An invalid glob returns `why`, a sentence fragment that states the mistake and what to write instead.
  */
 export function parseGlob(glob: string): Glob {
   if (glob === '') return { ok: false, why: 'the pattern is empty' };
@@ -48,7 +48,7 @@ export function parseGlob(glob: string): Glob {
   }
 }
 
-/** Thrown only inside the parser, at the first mistake. */
+/** Thrown at the first mistake. Never leaves the parser. */
 class GlobSyntaxError extends Error {
   override readonly name = 'GlobSyntaxError' as const;
 }
@@ -70,7 +70,7 @@ class GlobParser {
     return nodes;
   }
 
-  /** Depth counts open braces. Inside braces a sequence ends before `,` and `}`. */
+  /** Parses a sequence. `depth` counts open braces; inside braces the sequence stops before `,` and `}`. */
   #sequence(depth: number): GlobNode[] {
     const nodes: GlobNode[] = [];
     for (let char = this.#peek(); char !== undefined; char = this.#peek()) {
@@ -157,8 +157,7 @@ class GlobParser {
 }
 
 /**
- * Reads a class such as `[!a-z]` from the character after its `[` to the one after its `]`. A `]` in first place is a
- * character.
+ * Reads a class such as `[!a-z]`, from the character after `[` to the one after `]`. A `]` in first place is literal.
  */
 function readClass(chars: readonly string[], start: number): { readonly set: CharSet; readonly end: number } {
   const negated = chars[start] === '!' || chars[start] === '^';
@@ -172,7 +171,7 @@ function readClass(chars: readonly string[], start: number): { readonly set: Cha
   return { set: { ranges, negated, slash: false }, end: at + 1 };
 }
 
-/** One character, or both ends of `a-z`. */
+/** Reads one character, or both ends of a range such as `a-z`. */
 function readRange([first, dash, last]: readonly string[]): readonly [first: string, last?: string] {
   if (first === undefined) throw new GlobSyntaxError('"[" is never closed; write "[[]" for the character itself');
   if (first === '/') throw new GlobSyntaxError('"/" is not allowed inside [ ]');

@@ -1,21 +1,22 @@
 import { posix } from 'node:path';
 import { quoted } from './text.ts';
 
-/** The remote address that a link file imports instead of a local video. */
+/** The remote address in a link file, which is imported instead of a local video. */
 export type ImportLink = { readonly ok: true; readonly url: string } | { readonly ok: false; readonly why: string };
 
-/** Characters. A link file is a few lines, and no server accepts a longer address. */
+/** Maximum size in characters. A link file has only a few lines, and no server accepts a longer address. */
 const MAX_TEXT = 65_536;
 const MAX_URL = 4096;
 
-/** Whether a file is a link (`.url`, `.webloc`, in upper or lower case). */
+/** Whether a file is a link (`.url` or `.webloc`, in any case). */
 export function isImportLink(path: string): boolean {
   return /\.(?:url|webloc)$/iu.test(path);
 }
 
 /**
- * Parses the address in a link file: a Windows `[InternetShortcut]`, an XML `.webloc`, or one address as plain text.
- * The content decides which, not the name. `why` is one sentence and never shows the address, which may be signed.
+ * Parses the address in a link file: a Windows `[InternetShortcut]`, an XML `.webloc`, or a single address as plain
+ * text. The format is detected from the content, not the name. `why` is one sentence and never shows the address, which
+ * may be signed.
  */
 export function parseImportLink(path: string, text: string): ImportLink {
   const read = readAddress(text);
@@ -40,7 +41,7 @@ function broken(why: string): ImportLink {
   return { ok: false, why };
 }
 
-/** The addresses as written, or why the form is invalid. */
+/** Returns the addresses as written, or the reason why the format is invalid. */
 function addressesIn(content: string): readonly string[] | string {
   if (content.startsWith('<')) return fromPropertyList(content);
   if (/^\[InternetShortcut\]\s*$/imu.test(content)) return fromShortcut(content);
@@ -60,8 +61,8 @@ function fromShortcut(content: string): string[] {
 }
 
 /**
- * Needs no XML parser: the form has one shape, and an entity that is not expanded cannot attack. Refuses custom
- * entities.
+ * Reads an XML property list without an XML parser: the format has a fixed shape, and unexpanded entities are harmless.
+ * Rejects custom entities.
  */
 function fromPropertyList(content: string): readonly string[] | string {
   if (/<!ENTITY/iu.test(content)) return 'declares XML entities, which dropcast does not expand';
@@ -70,7 +71,7 @@ function fromPropertyList(content: string): readonly string[] | string {
   return found.map(([, address = '']) => unescapeXml(address));
 }
 
-/** Avoids a regular expression, which would take quadratic time on a text full of `<!--`. */
+/** Removes XML comments. A regular expression would take quadratic time on a text full of `<!--`. */
 function withoutComments(xml: string): string {
   const [before = '', ...comments] = xml.split('<!--');
   return before + comments.map((comment) => comment.split('-->').slice(1).join('-->')).join('');
@@ -78,7 +79,7 @@ function withoutComments(xml: string): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** One pass, so that `&amp;lt;` stays `&lt;`. */
+/** Unescapes entities in a single pass, so that `&amp;lt;` becomes `&lt;` and not `<`. */
 function unescapeXml(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|apos);/gu, (entity, name: string) => ENTITIES[name] ?? entity);
 }
@@ -87,7 +88,8 @@ function checkAddress(written: string): ImportLink {
   const address = written.trim();
   if (address === '') return broken('contains no address');
   if (address.length > MAX_URL) return broken(`contains an address longer than ${MAX_URL} characters`);
-  // The URL parser silently drops tabs and line ends, and would request another address than the one people read.
+  // The URL parser silently drops tabs and line breaks, so it would request a different address from the one people
+  // see.
   if (/[\s\p{Cc}]/u.test(address)) return broken('contains an address with white space');
   const url = URL.parse(address);
   if (url === null) return broken('contains no complete address; it must start with https:// or http://');

@@ -1,19 +1,21 @@
 import { compileFilter, compileMatch } from './match.ts';
 import { quoted } from './text.ts';
 
-/** The likely reason why a pattern does not match, and the change that would make it match. One of the two is set. */
+/**
+ * The likely reason why a pattern does not match, and the change that would fix it: either `pattern` or `path` is set.
+ */
 export interface LikelyCause {
-  /** Half a sentence. */
+  /** The reason, as a sentence fragment. */
   readonly why: string;
-  /** With this pattern the path matches. */
+  /** A corrected pattern that matches the path. */
   readonly pattern?: string;
-  /** With this path the pattern matches. */
+  /** A corrected path that the pattern matches. */
   readonly path?: string;
 }
 
 /**
- * Pure: the probable mistake when a pattern of a rule does not match a path; null when no single mistake explains it.
- * The suggestion is verified: with that one change the path matches.
+ * Finds the probable mistake when a rule's pattern does not match a path. Returns null if no single mistake explains
+ * it. The suggested change is verified to produce a match. Pure.
  */
 export function likelyCause(pattern: string, path: string): LikelyCause | null {
   if (compileMatch(pattern).match(path) !== null) return null;
@@ -31,12 +33,12 @@ function bySpaces(pattern: string, path: string): LikelyCause | null {
   return { why: `the name ${quoted(part)} has a space at the ${where}`, path: trimmed };
 }
 
-/** `include` and `exclude` ignore case; rules do not. */
+/** Checks for a difference in case. Rules are case-sensitive, unlike `include` and `exclude`. */
 function byCase(pattern: string, path: string): LikelyCause | null {
   if (!compileFilter([pattern], [])(path)) return null;
   const parts = path.split('/');
   const variants = [path.toLowerCase(), path.toUpperCase()];
-  // The case of the pattern's own letters, as far as they are at the same place.
+  // The path in the pattern's own case, wherever their segments differ only in case.
   const asWritten = parts.map((part, i) => {
     const wanted = pattern.split('/')[i];
     return wanted !== undefined && wanted.toLowerCase() === part.toLowerCase() ? wanted : part;

@@ -17,7 +17,7 @@ export interface LooseRule {
 }
 
 export interface RuleFinding {
-  /** `folders[0].rules[1].title`, `folders[0].rules[1].tags[0]`. */
+  /** The faulty value's key, such as `folders[0].rules[1].title` or `folders[0].rules[1].tags[0]`. */
   readonly key: string;
   /** An error makes the configuration invalid. */
   readonly severity: 'error' | 'warning';
@@ -31,9 +31,9 @@ interface ReadRule {
 }
 
 /**
- * Finds the mistakes in the rules of one folder, in their order: invalid patterns and templates, undefined words, and
- * rules that can never match because earlier ones match everything (only when that is certain). For a rule with an
- * invalid pattern only the text itself is checked.
+ * Finds mistakes in the rules of one folder, in rule order: invalid patterns and templates, unknown words, and rules
+ * that certainly can never match because earlier ones match everything first. Captures are not checked in a rule with
+ * an invalid pattern.
  */
 export function lintRules(rules: readonly LooseRule[]): readonly RuleFinding[] {
   const read = rules.map((rule) => ({ rule, pattern: rule.match === undefined ? null : checkPattern(rule.match) }));
@@ -54,7 +54,7 @@ function patternFindings({ rule, pattern }: ReadRule): RuleFinding[] {
   return [...hiding, ...unusedEnding(rule, pattern.captures)].map((message) => ({ key, severity: 'warning', message }));
 }
 
-/** `*.{mp4}` looks like a list of one and matches every file. */
+/** Warns about a pattern such as `*.{mp4}`, which looks like a list of one extension but matches every file. */
 function unusedEnding(rule: LooseRule, captures: readonly string[]): string[] {
   const last = captures.at(-1);
   if (last === undefined || rule.match?.endsWith(`.{${last}}`) !== true) return [];
@@ -62,7 +62,7 @@ function unusedEnding(rule: LooseRule, captures: readonly string[]): string[] {
   return isUsed ? [] : [`{${last}} captures any extension; remove the braces to match only ".${last}"`];
 }
 
-/** Skips rules with invalid patterns. */
+/** Warns about a rule that earlier rules make unreachable. Skips rules with invalid patterns. */
 function shadowFindings(one: ReadRule, earlier: readonly ReadRule[]): RuleFinding[] {
   const [rule] = compiled(one);
   if (rule === undefined) return [];
@@ -81,7 +81,7 @@ function templateFindings({ rule, pattern }: ReadRule, all: readonly ReadRule[])
   return templatesOf(rule).flatMap(({ key, template }) => {
     const parsed = parseTemplate(template);
     if (!parsed.ok) return [{ key, severity: 'error' as const, message: parsed.why }];
-    // Without a valid pattern its captures are unknown.
+    // An invalid pattern's captures are unknown.
     if (pattern === null || !pattern.ok) return [];
     const unknown = wordsOf(template).filter((word) => !isTemplateWord(word) && !pattern.captures.includes(word));
     return [...new Set(unknown)].map((word) => ({
@@ -101,7 +101,7 @@ function unknownWord(word: string, captures: readonly string[], all: readonly Re
   return `unknown word {${word}}; use one of ${known.map((name) => `{${name}}`).join(' ')}`;
 }
 
-/** The mistake in a pattern of `include` or `exclude`, in words, or null. */
+/** Describes the mistake in an `include` or `exclude` pattern, or returns null. */
 export function lintGlob(glob: string): string | null {
   const pattern = checkPattern(glob);
   if (!pattern.ok) return pattern.why;
@@ -111,8 +111,8 @@ export function lintGlob(glob: string): string | null {
 }
 
 /**
- * The mistake in the directory of `after_ready: { move: … }`, in words, or null. It is a template without captures,
- * because it belongs to the folder and not to a rule.
+ * Describes the mistake in the directory of `after_ready: { move: … }`, or returns null. The directory is a template
+ * without captures, because it belongs to the folder and not to a rule.
  */
 export function lintMoveTemplate(template: string): string | null {
   const parsed = parseTemplate(template);
@@ -129,7 +129,7 @@ export function lintMoveTemplate(template: string): string | null {
   return moves ? null : 'it would leave every file where it is; name a directory, as in "done/{date}"';
 }
 
-/** A reason to doubt that directory, in words, or null. */
+/** Describes a risk in a valid `after_ready: { move: … }` directory, or returns null. */
 export function doubtMoveTemplate(template: string): string | null {
   if (lintMoveTemplate(template) !== null || !isVague(template)) return null;
   return 'it could mean any directory, so without its ledger dropcast would upload the moved files again; begin with a name, as in "done/{name}"';

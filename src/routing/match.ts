@@ -2,20 +2,20 @@ import { codePoints, lowerCase } from './char-set.ts';
 import { compileProgram, lowerCaseProgram, runProgram, type GlobProgram } from './glob-program.ts';
 import { parseGlob } from './glob.ts';
 
-/** The text that each `{name}` of a glob matched, by name. */
+/** The text matched by each `{name}` in a glob, keyed by name. */
 export type Captures = Readonly<Record<string, string>>;
 
 export interface Matcher {
-  /** The captures when the whole path matches, else null. The path is relative, with `/`. Never throws. */
+  /** Returns the captures if the whole path matches, else null. The path is relative, with `/`. Never throws. */
   match(path: string): Captures | null;
 }
 
 /**
- * Compiles the glob of a rule. Case matters; names that start with a dot are ordinary names; a capture matches as few
- * characters as it can, from left to right. `news/**` matches everything inside `news`, not a file called `news`.
+ * Compiles a rule's glob. Case matters, names that start with a dot are not special, and captures match as few
+ * characters as possible, from left to right. `news/**` matches everything inside `news`, but not a file called `news`.
  *
- * An invalid glob matches nothing: `lintRules` reports it, and the configuration is invalid. A match takes at most
- * (length of the glob) × (length of the path) steps, whatever the names are.
+ * An invalid glob matches nothing; `lintRules` reports it and the configuration is rejected. A match takes at most
+ * (glob length) × (path length) steps for any file name.
  */
 export function compileMatch(glob: string): Matcher {
   const parsed = parseGlob(glob);
@@ -30,8 +30,8 @@ export function compileMatch(glob: string): Matcher {
 }
 
 /**
- * Compiles `include` and `exclude` to one predicate: at least one pattern of `include` must match a path and none of
- * `exclude`. Unlike in rules, case does not matter: cameras write CLIP.MP4.
+ * Compiles `include` and `exclude` to one predicate: a path must match at least one `include` pattern and no `exclude`
+ * pattern. Unlike in rules, case is ignored because cameras write CLIP.MP4.
  */
 export function compileFilter(include: readonly string[], exclude: readonly string[]): (path: string) => boolean {
   const isIncluded = compileAny(include);
@@ -42,8 +42,8 @@ export function compileFilter(include: readonly string[], exclude: readonly stri
 const BY_EXTENSION = /^\*\*\/\*\.(?:\{([a-z0-9]+(?:,[a-z0-9]+)+)\}|([a-z0-9]+))$/i;
 
 /**
- * Each rescan filters every file (100,000 files a minute, design section 12), nearly always with a list of extensions,
- * which takes one lookup instead of a run of the program.
+ * Compiles a list of globs. Most lists contain only extensions, which need a single lookup instead of running the
+ * programs. That matters because each rescan filters every file (100,000 files a minute, design section 12).
  */
 function compileAny(globs: readonly string[]): (path: string) => boolean {
   const extensions = new Set<string>();

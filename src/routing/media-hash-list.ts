@@ -3,20 +3,20 @@ import type { ChecksumLine } from './checksum-file.ts';
 import { UnusableListError, listBounds, overBound, requirePath } from './list-bounds.ts';
 import type { ListReader } from './list-bounds.ts';
 
-/** A file in a Media Hash List, with a digest that dropcast can compute. */
+/** A file in a Media Hash List, with a digest whose algorithm dropcast can compute. */
 export interface ListedHash extends ChecksumLine {
   /** Relative to the root of the list, with `/`. */
   readonly name: string;
 }
 
 /**
- * Parses a Media Hash List: version 1 (`<hash><file>…</file><md5>…`), or ASC MHL 2 (`<hash><path>…</path><md5 …>`).
- * Only hashes of files count, except those that the writer of the list marked as wrong (`action="failed"`).
+ * Parses a Media Hash List: version 1 (`<hash><file>…</file><md5>…`) or ASC MHL 2 (`<hash><path>…</path><md5 …>`).
+ * Ignores directory hashes, and hashes marked as wrong by the tool that wrote the list (`action="failed"`).
  */
 export class MediaHashList implements ListReader {
   readonly #found: (hash: ListedHash) => void;
   readonly #comments = new Comments();
-  /** Begins at a tag whose end has not arrived yet. */
+  /** Unparsed text. Begins at a tag whose end has not arrived yet. */
   #rest = '';
   #entries = 0;
   #isList = false;
@@ -45,9 +45,7 @@ export class MediaHashList implements ListReader {
     if (!this.#isEnded || this.#comments.isOpen) throw new UnusableListError('it ends before </hashlist>');
   }
 
-  /**
-   * @returns the position after the tag or the `<hash>` element that begins here; null when its end has not arrived yet
-   */
+  /** @returns the position after the tag or `<hash>` element that begins here; null if its end has not arrived yet */
   #after(open: number): number | null {
     const text = this.#rest;
     const close = text.indexOf('>', open);
@@ -78,13 +76,13 @@ export class MediaHashList implements ListReader {
   }
 }
 
-/** Characters; the relevant tags are shorter. */
+/** Characters of a tag to inspect. The relevant tags are shorter. */
 const LONGEST_TAG = 64;
 
-/** Removes the comments from a text that arrives in pieces. */
+/** Removes XML comments from text that arrives in pieces. */
 class Comments {
   isOpen = false;
-  /** The end of the last piece, if a comment may begin or end in it. */
+  /** Unprocessed end of the last piece, kept if a comment delimiter may start there. */
   #rest = '';
 
   removeFrom(piece: string): string {
@@ -111,7 +109,7 @@ interface Element {
   readonly content: string;
 }
 
-/** Has no content when the element contains anything but text. */
+/** Finds an element by name. Its content is empty if it contains anything other than text. */
 function elementOf(text: string, name: keyof typeof elements): Element | null {
   const found = elements[name].exec(text);
   if (found === null) return null;

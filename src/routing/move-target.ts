@@ -1,21 +1,21 @@
 import { parseTemplate } from './template.ts';
 import type { TemplatePart } from './template.ts';
 
-/** The destination of `after_ready: move`. Both paths are relative to the folder, with `/`. */
+/** Where `after_ready: move` puts files. All paths are relative to the folder, with `/`. */
 export interface MoveTarget {
-  /** Whether a file lies below a directory that the template can produce. */
+  /** Whether a file is below a directory that the template can produce. */
   holdsFile(path: string): boolean;
-  /** Whether the template can produce this directory or one above it. */
+  /** Whether the template can produce this directory or one of its ancestors. */
   holdsDirectory(path: string): boolean;
 }
 
 /**
- * The directories that a template can produce, so that nothing in them counts as new: a file that was moved there is
- * done, even without a row. Everything below the fixed beginning of the template belongs to it. If the template begins
- * with a word, it covers every directory to which some file could be moved.
+ * Matches the directories that a move template can produce, so that nothing in them counts as new. A file that was
+ * moved there is done, even if it has no row. If the template begins with fixed text, everything below that directory
+ * is covered. If it begins with a word, every directory to which some file could be moved is covered.
  *
- * @returns null for a template that can produce any directory, such as `{name}`: then only the ledger decides.
- *   `isVague` finds these
+ * @returns null for a template that can produce any directory, such as `{name}`; only the ledger can recognise moved
+ *   files then. `isVague` detects such templates
  */
 export function moveTarget(template: string): MoveTarget | null {
   const segments = segmentsOf(template);
@@ -29,14 +29,14 @@ export function moveTarget(template: string): MoveTarget | null {
   };
 }
 
-/** Whether a template can produce any directory, so that moved files look like new ones. */
+/** Whether a template can produce any directory, which would make moved files look like new ones. */
 export function isVague(template: string): boolean {
   return !segmentsOf(template).some(isTelling);
 }
 
 type Segment = readonly TemplatePart[];
 
-/** The template, split at its own slashes. Values may contain further ones. */
+/** Splits a template at its own slashes. Values may contain more slashes. */
 function segmentsOf(template: string): readonly Segment[] {
   const parsed = parseTemplate(template);
   const segments: TemplatePart[][] = [[]];
@@ -59,7 +59,7 @@ function textOf(parts: Segment): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
 }
 
-/** Whether a segment distinguishes the template's directory from others: by a letter or digit, or by a date. */
+/** Whether a segment sets the template's directory apart from others by a letter, a digit or a date. */
 function isTelling(parts: Segment): boolean {
   return /[\p{L}\p{N}]/u.test(textOf(parts)) || parts.some((part) => part.kind === 'word' && isDate(part.word));
 }
@@ -68,17 +68,19 @@ function isDate(word: string): boolean {
   return word === 'date' || word === 'date:local';
 }
 
-/** The pattern of a segment's values, with the slash after it; see `renderDirectory` for the replacements. */
+/** The pattern for a segment's values and the slash after it. See `renderDirectory` for the replacements. */
 function patternOf(parts: Segment): string {
   if (isFixed(parts)) return `${escaped(clean(textOf(parts)))}/`;
   const pattern = parts
     .map((part, n) => (part.kind === 'text' ? textPattern(part.text, parts.slice(0, n)) : wordPattern(part.word)))
     .join('');
-  // A word may be empty, and an empty segment is left out.
+  // A word may be empty, and empty segments are dropped.
   return isTelling(parts) ? `${pattern}/` : `(?:${pattern}/)?`;
 }
 
-/** `undated`: see the template. Dates after the year 9999 have a sign and six digits. */
+/**
+ * Pattern for a rendered date. `undated` is for invalid times; dates after the year 9999 have a sign and six digits.
+ */
 const date = String.raw`(?:\d{4}-\d{2}-\d{2}|[+-]\d{6}-\d{2}-\d{2}|undated)`;
 
 function wordPattern(word: string): string {
@@ -87,8 +89,8 @@ function wordPattern(word: string): string {
 }
 
 /**
- * Dots become one `_` at the beginning of a segment. A word between dots may be empty: then `.{ext}.x` gives `_x`, and
- * the second dot is in the `_` of the first.
+ * The pattern for literal text in a segment. Leading dots become one `_`. A word between dots may be empty: `.{ext}.x`
+ * then gives `_x`, because the second dot merges into the same `_`.
  */
 function textPattern(text: string, before: Segment): string {
   const pieces = text

@@ -5,10 +5,13 @@ import { DigestIndex } from './digest-index.ts';
 import type { IndexedDigest } from './digest-index.ts';
 import { UnusableListError } from './list-bounds.ts';
 
-/** Collects, line by line, the checksums that a file such as `clip.mp4.sha256` or `clip.sha256` has for its video. */
+/** Collects, line by line, the checksums for one video from a file such as `clip.mp4.sha256` or `clip.sha256`. */
 export class OwnChecksums {
   readonly #videoName: string;
-  /** A checksum file with the full name of this file belongs to it, whatever name its lines contain. */
+  /**
+   * True if the checksum file is named after the whole video name (`clip.mp4.sha256`). It is then for that video,
+   * whatever its lines name.
+   */
   readonly #isOnlyFor: boolean;
   readonly #digests = new DigestIndex();
   #lines = 0;
@@ -30,8 +33,8 @@ export class OwnChecksums {
   }
 
   /**
-   * Empty when the list is about other files alone. @throws {UnusableListError} the list must be about the video, and
-   * has no digest of it
+   * Returns the digests for the video; empty if the list is only about other files.
+   * @throws {UnusableListError} the list must be about the video but has no digest for it
    */
   found(): readonly IndexedDigest[] {
     const own = this.#digests.of(OWN);

@@ -1,63 +1,64 @@
 import type { Sidecar } from './sidecar.ts';
 
-/** One rule of a folder, from the configuration. */
+/** One rule of a folder, as configured. */
 export interface Rule {
-  /** Its key in the configuration, `folders[0].rules[1]`. */
+  /** The rule's key in the configuration, such as `folders[0].rules[1]`. */
   readonly key: string;
-  /** Line in the configuration file, from 1. */
+  /** Line number in the configuration file, from 1. */
   readonly line: number;
-  /** Glob for the path relative to the folder; `{name}` captures within one path segment, `{a,b}` is alternation. */
+  /** Glob for the path relative to the folder. `{name}` captures within one path segment; `{a,b}` is alternation. */
   readonly match: string;
   readonly channel: string;
-  /** Template; `{title}` by default. */
+  /** Title template; `{title}` by default. */
   readonly title: string;
   readonly description: string | null;
-  /** Templates; one that is exactly `{dirs}` becomes one tag per sub-folder. */
+  /** Tag templates. A template that is exactly `{dirs}` becomes one tag per sub-folder. */
   readonly tags: readonly string[];
   readonly publish: readonly string[];
-  /** Default: normal. */
+  /** Upload priority; `normal` if omitted. */
   readonly priority?: Priority;
 }
 
-/** How urgent the files of a rule are. */
+/** Priority of a rule's files in the upload queue. */
 export type Priority = 'high' | 'normal' | 'low';
 
-/** The metadata that a rule and a sidecar give one file, to be sent to the service. Fixed when the file is accepted. */
+/** A file's metadata for the service, from its rule and sidecar. Fixed when the file is accepted. */
 export interface Plan {
-  /** The rule that matched, as `folders[0].rules[1]`. */
+  /** Key of the rule that matched, such as `folders[0].rules[1]`. */
   readonly rule: string;
   readonly channel: string;
   readonly title: string;
   readonly description: string | null;
   readonly tags: readonly string[];
-  /** Feeds to publish once the video is ready. */
+  /** Feeds to publish to once the video is ready. */
   readonly publish: readonly string[];
-  /** Default: normal. */
+  /** Upload priority; `normal` if omitted. */
   readonly priority?: Priority;
-  /** The operator sent the file to this channel, which rules and sidecars no longer change. */
+  /** Channel chosen by the operator. Rules and sidecars no longer change it. */
   readonly chosenChannel?: string;
-  /** The channel of its sidecar, which came when the video was already in another one. */
+  /** Channel from a sidecar that arrived too late, when the video was already in another channel. */
   readonly refusedChannel?: string;
-  /** The sidecar that was used, which moves with the file. */
+  /** The sidecar that was used. It moves with the file. */
   readonly sidecar?: SidecarFile;
-  /** The files that proved that it is complete (a done marker, a checksum), which move with it too. */
+  /** Files that proved the video complete (a done marker, a checksum). They also move with it. */
   readonly proofs?: readonly SidecarFile[];
 }
 
-/** The version of a sidecar, or of another file that moves with its video. */
+/** One version of a sidecar, or of another file that moves with its video. */
 export interface SidecarFile {
-  /** Relative to the folder. */
+  /** Path relative to the folder. */
   readonly path: string;
-  /** Hex. */
+  /** Digest of the content, in hex. */
   readonly sha256: string;
 }
 
 /**
- * Why a path has no destination: no rule matches it, or a file next to it (a sidecar) is broken. Kept in the ledger.
+ * Why a path has no destination: no rule matches it, or a file next to it (such as a sidecar) is broken. Stored in the
+ * ledger.
  */
 export type HoldCode = 'no_rule' | 'sidecar';
 
-/** The destination of a path: by a rule and its sidecar, or held with a reason that the operator can act on. */
+/** What routing decides for a path: accepted with a plan, or held for a reason that the operator can fix. */
 export type Route =
   | { readonly kind: 'take'; readonly plan: Plan; readonly said?: Sidecar }
   | { readonly kind: 'held'; readonly code: HoldCode; readonly why: string };

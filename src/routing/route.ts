@@ -4,7 +4,7 @@ import type { Sidecar } from './sidecar.ts';
 import { renderDescription, renderTags, renderTitle, type TemplateContext } from './template.ts';
 import { distinct, manyLines, oneLine } from './text.ts';
 
-/** A file as routing sees it. */
+/** A file as seen by routing. */
 export interface RoutedFile {
   /** Relative to the folder, with `/`. */
   readonly path: string;
@@ -13,8 +13,8 @@ export interface RoutedFile {
 }
 
 /**
- * Decides the destination of a file: the first rule that matches wins; without one the file is held. A sidecar
- * overrides the rule's title, description, channel and publish, and adds its tags. Never throws.
+ * Decides a file's destination. The first matching rule wins; if none matches, the file is held. A sidecar overrides
+ * the rule's title, description, channel and publish, and adds to its tags. Never throws.
  */
 export function route(rules: readonly Rule[], file: RoutedFile, sidecar: Sidecar | null): Route {
   for (const rule of rules) {
@@ -24,7 +24,7 @@ export function route(rules: readonly Rule[], file: RoutedFile, sidecar: Sidecar
   return { kind: 'held', code: 'no_rule', why: 'no rule matches' };
 }
 
-/** The plan from the matching rule and the sidecar. */
+/** Builds the plan from the matching rule and the sidecar. */
 function planFor(
   rule: Rule,
   context: TemplateContext & { readonly captures: Captures },
@@ -38,7 +38,7 @@ function planFor(
     description: description === undefined ? ruleDescription(rule, context) : manyLines(description) || null,
     tags: distinct([...renderTags(rule.tags, context), ...tags.map(oneLine)]),
     publish: distinct(publish ?? rule.publish),
-    // Left out for the default, so that plans stay equal.
+    // The default is omitted, so that equal plans compare equal.
     ...(rule.priority !== undefined && rule.priority !== 'normal' && { priority: rule.priority }),
   };
 }

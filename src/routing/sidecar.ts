@@ -4,23 +4,23 @@ import { didYouMean } from './did-you-mean.ts';
 import { composed, folded, spellings } from './file-name.ts';
 import { isVisible, quoted } from './text.ts';
 
-/** The metadata in the file next to a video. The rule decides the rest. */
+/** Metadata from the file next to a video. Anything it omits comes from the rule. */
 export interface Sidecar {
-  /** Taken literally: words in braces are not replaced. */
+  /** Used literally: words in braces are not replaced. */
   readonly title?: string;
-  /** Empty: no description, whatever the rule has. */
+  /** Replaces the rule's description; empty for no description. */
   readonly description?: string;
-  /** Added to the tags of the rule. */
+  /** Added to the rule's tags. */
   readonly tags?: readonly string[];
   readonly channel?: string;
-  /** Replaces the feeds of the rule. Empty: no feed. */
+  /** Replaces the rule's feeds; empty for no feed. */
   readonly publish?: readonly string[];
 }
 
 /**
- * The usual names for the sidecar of a file: for `clip.mp4`, `clip.yaml`, `clip.yml`, `clip.json`, and `clip.mp4.yaml`
- * and so on. Other spellings count too, see `isSidecarOf`. With more than one, the file is held until the operator
- * removes the others.
+ * The usual sidecar names for a file: `clip.yaml`, `clip.yml`, `clip.json`, `clip.mp4.yaml` and so on for `clip.mp4`.
+ * `isSidecarOf` also accepts other spellings. A file with more than one sidecar is held until the operator removes the
+ * extra ones.
  */
 export function sidecarNames(path: string): string[] {
   const { dir, name, base } = posix.parse(path);
@@ -29,8 +29,8 @@ export function sidecarNames(path: string): string[] {
 }
 
 /**
- * Whether a path is the sidecar of a file: in the same directory, with its name or its name without the extension, in
- * upper or lower case, in any Unicode form, and perhaps with the `.txt` that Notepad adds.
+ * Whether a path is a file's sidecar: in the same directory, named after the file with or without its extension, in any
+ * case and Unicode form, and optionally with the `.txt` that Notepad adds.
  */
 export function isSidecarOf(path: string, sidecarPath: string): boolean {
   const { dir, name, base } = posix.parse(path);
@@ -40,7 +40,7 @@ export function isSidecarOf(path: string, sidecarPath: string): boolean {
 }
 
 /**
- * The path of a sidecar without its extension. The video has this name, or one that continues with its own extension.
+ * The path of a sidecar without its extension. The video's path is the same, with or without an extension of its own.
  */
 export function stemOf(sidecarPath: string): string {
   const { dir, base } = posix.parse(sidecarPath);
@@ -48,7 +48,7 @@ export function stemOf(sidecarPath: string): string {
 }
 
 /**
- * The likely spellings of the beginning of its videos' names: unchanged, in lower and upper case, capitalised, in both
+ * The likely spellings of a sidecar's stem in video names: unchanged, lower case, upper case and capitalised, in both
  * Unicode forms.
  */
 export function stemSpellings(stem: string): readonly string[] {
@@ -63,8 +63,8 @@ export function stemSpellings(stem: string): readonly string[] {
 }
 
 /**
- * The name of a sidecar, marker or checksum after its file was renamed: `clip.mp4.json` of `clip (2).mp4` is `clip
- * (2).mp4.json`.
+ * The new name of a sidecar, marker or checksum whose video was renamed: for `clip (2).mp4`, `clip.mp4.json` becomes
+ * `clip (2).mp4.json`.
  */
 export function renamedSidecar(sidecarPath: string, before: string, after: string): string {
   const old = posix.parse(composed(before));
@@ -76,7 +76,7 @@ export function renamedSidecar(sidecarPath: string, before: string, after: strin
   return at === -1 ? posix.basename(sidecarPath) : name.slice(0, at) + now.name + name.slice(at + old.name.length);
 }
 
-/** Whether a file of this name can be a sidecar, which is never uploaded itself. */
+/** Whether a file with this name can be a sidecar. Sidecars are never uploaded. */
 export function isSidecarName(path: string): boolean {
   return /[^/]/u.test(posix.basename(path).replace(EXTENSION, '')) && EXTENSION.test(posix.basename(path));
 }
@@ -88,8 +88,8 @@ export type SidecarCheck =
   | { readonly ok: false; readonly why: string };
 
 /**
- * Checks the parsed content of a sidecar. `why` is one sentence with every problem in it. A key without a value counts
- * as missing; `tags` and `publish` may be a single text.
+ * Checks the parsed content of a sidecar. `why` lists every problem in one sentence. A key without a value counts as
+ * missing; `tags` and `publish` may be a single string.
  */
 export function checkSidecar(name: string, value: unknown): SidecarCheck {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -101,7 +101,10 @@ export function checkSidecar(name: string, value: unknown): SidecarCheck {
   return { ok: false, why: `sidecar ${quoted(name)}: ${joined(result.error.issues.flatMap(problems))}` };
 }
 
-/** In characters: far more than a person writes, far less than would hurt the service or the ledger. */
+/**
+ * Limits in characters (entries for `tags` and `publish`): far more than anyone writes, yet harmless to the service and
+ * the ledger.
+ */
 const MAX = { title: 1000, description: 20_000, tag: 200, tags: 100, id: 200, publish: 50 } as const;
 
 const text = (max: number) =>
@@ -110,8 +113,8 @@ const text = (max: number) =>
 const line = (max: number) => text(max).refine(isVisible, { error: 'is empty', abort: true });
 
 /**
- * Identifiers become part of request paths. Refuses characters that could change the address; the service checks the
- * rest.
+ * An identifier from a sidecar. Identifiers become part of request paths, so characters that could change the address
+ * are rejected. The service checks the rest.
  */
 const id = line(MAX.id).regex(/^(?!\.+$)[^\s\p{C}/?#%\\]+$/u, 'is not a valid identifier');
 
@@ -129,7 +132,7 @@ const SIDECAR = z.strictObject({
   publish: listOf(id, MAX.publish).optional(),
 });
 
-/** The keys of a sidecar, in the order of the documentation. */
+/** Sidecar keys, in the order of the documentation. */
 export const SIDECAR_KEYS: readonly string[] = Object.keys(SIDECAR.shape);
 
 function problems(issue: z.core.$ZodIssue): string[] {
@@ -144,7 +147,7 @@ function unknownKey(key: string): string {
   return `${quoted(key)}: unknown key, ${meant === null ? `use one of ${known.join(', ')}` : `did you mean "${meant}"?`}`;
 }
 
-/** The first eight problems and a count, because a sentence with a hundred is unreadable. */
+/** Joins the first eight problems and a count of the rest, because a list of a hundred would be unreadable. */
 function joined(found: readonly string[]): string {
   const rest = found.length - 8;
   return [...found.slice(0, 8), ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');

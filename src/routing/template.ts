@@ -8,32 +8,34 @@ export interface TemplateContext {
   readonly path: string;
   /** Modification time, epoch milliseconds. */
   readonly modifiedMs: number;
-  /** The captures of the rule's `match`. A capture hides the built-in word of the same name. */
+  /** Captures from the rule's `match`. A capture hides the built-in word with the same name. */
   readonly captures?: Captures;
 }
 
-/** The words every template knows. */
+/** Words that are available in every template. */
 export const TEMPLATE_WORDS = ['title', 'name', 'ext', 'path', 'dir', 'dirs', 'date', 'date:local'] as const;
 type TemplateWord = (typeof TEMPLATE_WORDS)[number];
 
 /**
- * Renders the title: one line with a visible character. Any other result becomes the file name, or `untitled`.
+ * Renders the title: one line with a visible character. Falls back to the file name, then to `untitled`.
  *
- * All templates insert values literally (braces in a file name are not words) and never throw. An invalid template or
- * an unknown word, which the configuration refuses, stays as written.
+ * All templates insert values literally (braces in a file name are not words) and never throw. Invalid templates and
+ * unknown words, which the configuration rejects, are left as written.
  */
 export function renderTitle(template: string, context: TemplateContext): string {
   const names = [render(template, context), posix.basename(context.path)];
   return names.map((name) => oneLine(withoutSmbCharacters(name))).find(isVisible) ?? 'untitled';
 }
 
-/** Renders a description: keeps the lines of the template and makes each value one line. Null when nothing is left. */
+/**
+ * Renders a description. Keeps the template's line breaks but makes each value one line. Null if the result is empty.
+ */
 export function renderDescription(template: string, context: TemplateContext): string | null {
   return manyLines(render(template, context, (value) => oneLine(withoutSmbCharacters(value)))) || null;
 }
 
 /**
- * Renders tags: one line each, none empty, no duplicates. A template that is exactly `{dirs}` gives one tag per
+ * Renders tags: one line each, without empty tags or duplicates. A template that is exactly `{dirs}` gives one tag per
  * sub-folder.
  */
 export function renderTags(templates: readonly string[], context: TemplateContext): string[] {
@@ -50,9 +52,9 @@ function renderTag(template: string, context: TemplateContext): string[] {
 const KEEPS_SLASHES: readonly string[] = ['dir', 'dirs', 'path'] satisfies TemplateWord[];
 
 /**
- * Renders a directory inside the folder, as a relative path with `/`; an empty result is the folder itself. It never
- * leads out of the folder or to a hidden name: empty and `.` segments are dropped, dots at the start of a segment and
- * control characters become `_`, and a `/` separates only in the template and in the values of `{dir}`, `{dirs}` and
+ * Renders a directory inside the folder as a relative path with `/`. An empty result means the folder itself. The path
+ * never leaves the folder or uses a hidden name: empty and `.` segments are dropped; leading dots and control
+ * characters become `_`. A `/` is a separator only in the template itself and in the values of `{dir}`, `{dirs}` and
  * `{path}`.
  */
 export function renderDirectory(template: string, context: TemplateContext): string {
@@ -103,15 +105,14 @@ function valueOf(word: TemplateWord, { path, modifiedMs }: TemplateContext): str
 }
 
 /**
- * The day of a moment in UTC. `undated` for a time outside the calendar, because a broken clock must not stop an
- * upload.
+ * The UTC date of a time, or `undated` for a time outside the calendar, because a broken clock must not stop an upload.
  */
 function dayOf(epochMs: number): string {
   const date = new Date(epochMs);
   return Number.isNaN(date.getTime()) ? 'undated' : (date.toISOString().split('T')[0] ?? '');
 }
 
-/** A piece of a template: text that stays, or a word that is replaced. */
+/** A piece of a template: literal text, or a word to replace. */
 export type TemplatePart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'word'; readonly word: string };
@@ -123,8 +124,8 @@ export type Template =
 const PIECE = /\{\{|\}\}|\{([A-Za-z][A-Za-z0-9_]*(?::local)?)\}|[^{}]+|[{}]/gsu;
 
 /**
- * Parses a template: `{word}` is replaced, `{{` and `}}` are literal braces. Any other brace gives `why`: half a
- * sentence that states what to write instead.
+ * Parses a template: `{word}` is replaced; `{{` and `}}` are literal braces. For any other brace, `why` is a sentence
+ * fragment that states what to write instead.
  */
 export function parseTemplate(template: string): Template {
   const parts: TemplatePart[] = [];

@@ -1,6 +1,9 @@
 import { quote } from '../log/unsafe-characters.ts';
 
-/** One line for a title or a tag: control characters and runs of white space become one space, the ends are trimmed. */
+/**
+ * Makes text one line for a title or tag: control characters and runs of white space become one space, and the ends are
+ * trimmed.
+ */
 export function oneLine(text: string): string {
   return text
     .toWellFormed()
@@ -9,7 +12,7 @@ export function oneLine(text: string): string {
 }
 
 /**
- * Whether a text has a visible character: not only spaces and characters without a shape (zero width, Hangul fillers,
+ * Whether text has a visible character, as opposed to only spaces and shapeless characters (zero width, Hangul fillers,
  * tags).
  */
 export function isVisible(text: string): boolean {
@@ -17,9 +20,9 @@ export function isVisible(text: string): boolean {
 }
 
 /**
- * A name as its writer typed it. Over SMB, a Mac writes the characters that Windows forbids in names as private-use
- * ones, and a Linux server stores these (Microsoft's Services for Macintosh, [MS-SFM]; Samba's `vfs_fruit`,
- * `fruit:encoding`).
+ * Restores a name as its writer typed it. Over SMB, a Mac encodes the characters that Windows forbids in names as
+ * private-use characters, and a Linux server stores those (Microsoft's Services for Macintosh, [MS-SFM]; Samba's
+ * `vfs_fruit`, `fruit:encoding`).
  */
 export function withoutSmbCharacters(name: string): string {
   return name.replace(/[\uF001-\uF029]/gu, (character) => {
@@ -28,12 +31,12 @@ export function withoutSmbCharacters(name: string): string {
   });
 }
 
-/** U+F020 to U+F029; the last two are a space and a dot at the end of a name. */
+/** Characters encoded as U+F020 to U+F029. The last two are a space and a dot at the end of a name. */
 const FORBIDDEN = '"*:<>?\\| .';
 
 /**
- * Text that may have lines, for a description: line ends become `\n`, other control characters spaces, the ends are
- * trimmed.
+ * Cleans multi-line text for a description: line breaks become `\n`, other control characters become spaces, and the
+ * ends are trimmed.
  */
 export function manyLines(text: string): string {
   return text
@@ -43,12 +46,12 @@ export function manyLines(text: string): string {
     .trim();
 }
 
-/** The texts that are not empty, each once, in order of first appearance. */
+/** The non-empty texts without duplicates, in order of first appearance. */
 export function distinct(texts: readonly string[]): string[] {
   return [...new Set(texts)].filter((text) => text !== '');
 }
 
-/** A name or key from a user's files, for a message: quoted, unsafe characters escaped, cut at 120 characters. */
+/** Formats a name or key from a user's file for a message: quoted, unsafe characters escaped, cut to 120 characters. */
 export function quoted(text: string): string {
   const characters = Array.from(text);
   return quote(characters.length > 120 ? `${characters.slice(0, 119).join('')}…` : text);

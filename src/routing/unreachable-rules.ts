@@ -8,11 +8,11 @@ export interface CompiledRule {
 }
 
 /**
- * The earlier rules that together match every path that this glob matches, so that its rule can never win: one if one
- * is enough, otherwise as few as possible. Empty when the rule can win, or when that is not certain.
+ * Finds earlier rules that together match every path this glob matches, so that its rule can never win: one rule if one
+ * is enough, otherwise as few as possible. Empty if the rule can win, or if that is uncertain.
  */
 export function firstTakers(glob: GlobProgram, earlier: readonly CompiledRule[]): readonly CompiledRule[] {
-  // One sample path settles nearly every pair of rules, at a hundredth of the cost of the full answer.
+  // One sample path settles nearly every pair of rules at a hundredth of the cost of the full check.
   const sample = samplePath(glob);
   const possible = earlier.filter(({ program }) => sample === null || runProgram(program, sample) !== null);
   if (possible.length === 0) return [];
@@ -30,7 +30,10 @@ function takeAll(rules: readonly CompiledRule[], glob: GlobProgram): boolean {
   return programs.length > 0 && covers(programs, glob);
 }
 
-/** A path that the glob matches, or null if the first candidate is not a path. Forks leave their loop first. */
+/**
+ * Builds a path that the glob matches, or returns null if the first candidate is not a path. Forks leave their loop
+ * immediately.
+ */
 function samplePath({ steps, start }: GlobProgram): number[] | null {
   const path: number[] = [];
   for (let step = steps[start]; step !== undefined; step = steps[step.next]) {
@@ -40,22 +43,22 @@ function samplePath({ steps, start }: GlobProgram): number[] | null {
   return text.includes('\0') || text.split('/').includes('') ? null : codePoints(text);
 }
 
-/** A character of the set, or NUL, which no path contains. */
+/** Picks a character from the set, or NUL, which no path contains. */
 function sampleChar(set: CharSet): number {
   const candidates = [0x78, SLASH, ...set.ranges.flatMap(([first, last]) => [first, last + 1])];
   return candidates.find((char) => char <= 0x10_ff_ff && takes(set, char)) ?? 0;
 }
 
-/** Character tests before `covers` gives up, after some milliseconds. Ordinary rules need a few thousand. */
+/** Character tests before `covers` gives up, which takes a few milliseconds. Ordinary rules need a few thousand. */
 const BUDGET = 50_000;
 
 /**
- * Whether one of `earlier` matches every relative path that `later` matches. True is certain; false means no, or that
- * the answer would take too long.
+ * Whether every relative path that `later` matches is also matched by one of `earlier`. True is certain; false means
+ * no, or that the answer would take too long.
  *
- * It walks through all characters `later` could read next and keeps, for each, the set of steps the earlier globs could
- * be in (the subset construction for the inclusion of regular languages). A path that ends `later` and no earlier glob
- * is a counterexample. Without earlier globs it answers whether `later` matches no path at all.
+ * The search follows every character that `later` could read next and tracks the set of steps the earlier globs could
+ * be in (subset construction for regular language inclusion). A path that `later` accepts and no earlier glob accepts
+ * is a counterexample. Without earlier globs, the result is whether `later` matches no path at all.
  */
 export function covers(earlier: readonly GlobProgram[], later: GlobProgram): boolean {
   const ours = new Automaton([later]);
@@ -65,7 +68,7 @@ export function covers(earlier: readonly GlobProgram[], later: GlobProgram): boo
   walk.add(ours.starts, theirs.starts, true);
   let budget = BUDGET;
   for (let state = walk.next(); state !== undefined; state = walk.next()) {
-    // A path is not empty, has no empty segment, and does not end with a slash.
+    // A valid path is not empty, has no empty segments, and does not end with a slash.
     if (!state.isSegmentStart && ours.isEnd(state.ours) && !state.theirs.some((step) => theirs.isEnd(step)))
       return false;
     for (const char of characters) {
@@ -85,7 +88,7 @@ interface WalkState {
   readonly isSegmentStart: boolean;
 }
 
-/** Every state once, depth first: a counterexample is nearly always at the end of the first branch. */
+/** Visits every state once, depth first: a counterexample is nearly always at the end of the first branch. */
 class Walk {
   readonly #seen = new Set<string>();
   readonly #pending: WalkState[] = [];
@@ -104,7 +107,10 @@ class Walk {
   }
 }
 
-/** Combines several programs into one: its states are the steps that match a character, and the ends. */
+/**
+ * Combines several programs into one automaton. Its states are the steps that match a character, and the accepting
+ * steps.
+ */
 class Automaton {
   readonly steps: readonly Step[];
   readonly starts: readonly number[];
@@ -125,13 +131,13 @@ class Automaton {
     return this.steps[at]?.next === -1;
   }
 
-  /** The states after one character. */
+  /** The states reached after one character. */
   after(states: readonly number[], char: number): number[] {
     const taken = states.map((at) => this.steps[at]).filter((step) => step?.chars && takes(step.chars, char));
     return this.#closure(taken.map((step) => step?.next ?? -1));
   }
 
-  /** The states reachable without a character, sorted. */
+  /** The states reachable without reading a character, sorted. */
   #closure(from: readonly number[]): number[] {
     const seen = new Set<number>();
     const pending = [...from];
@@ -150,11 +156,11 @@ function moved(step: Step, offset: number): Step {
   return { ...step, next: at(step.next), other: at(step.other) };
 }
 
-/** One character for each stretch of characters that all sets treat alike. */
+/** Picks one character from each range that all sets treat alike. */
 function alphabet(steps: readonly Step[]): number[] {
   const sets = new Set(steps.map((step) => step.chars).filter((chars): chars is CharSet => chars !== null));
   const borders = [...sets].flatMap((set) => set.ranges.flatMap(([first, last]) => [first, last + 1]));
-  // A file name contains no NUL, so the first stretch begins after it.
+  // File names cannot contain NUL, so the first range begins after it.
   const all = new Set([1, SLASH, SLASH + 1, ...borders]);
   return [...all].filter((char) => char >= 1 && char <= 0x10_ff_ff).toSorted((a, b) => a - b);
 }
