@@ -1,21 +1,18 @@
-/**
- * An address of the configuration, or the mistake in it. Messages never repeat the address, because it may contain a
- * password.
- */
+/** A configured address, or the mistake in it. Messages never repeat the address because it may contain a password. */
 export type Address = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly message: string };
 
 export type Listen =
   | { readonly ok: true; readonly value: { readonly host: string; readonly port: number } | null }
   | { readonly ok: false; readonly message: string };
 
-/** `https:`, or `http:` for loopback. The path stays, without slashes at its end. */
+/** Parses an `https:` URL, or `http:` for loopback addresses. Keeps the path without trailing slashes. */
 export function parseBaseUrl(text: string): Address {
   const url = webAddress(text);
   if (typeof url === 'string') return { ok: false, message: url };
   return { ok: true, value: url.origin + url.pathname.replace(/\/+$/, '') };
 }
 
-/** Scheme, host and port of a web address without a path. */
+/** Parses a web origin: scheme, host and port, without a path. */
 export function parseOrigin(text: string): Address {
   const url = webAddress(text);
   if (typeof url === 'string') return { ok: false, message: url };
@@ -23,14 +20,14 @@ export function parseOrigin(text: string): Address {
   return { ok: true, value: url.origin };
 }
 
-/** A bare host name, as a browser sends it: no scheme, no port, no path. */
+/** Parses a bare host name, as sent by a browser: no scheme, port or path. */
 export function parseHostName(text: string): Address {
   const isName = /^(?!-)[a-z\d-]{1,63}(?<!-)(?:\.(?!-)[a-z\d-]{1,63}(?<!-))*$/i.test(text) && text.length <= 253;
   if (isName) return { ok: true, value: text.toLowerCase() };
   return { ok: false, message: 'not a host name; write it without scheme, port and path, like dropcast.example.com' };
 }
 
-/** `off`, or `HOST:PORT` with an IPv6 address in brackets. Port 0 is any free one. */
+/** Parses `off` or `HOST:PORT`, with an IPv6 address in brackets. Port 0 means any free port. */
 export function parseListen(text: string): Listen {
   if (text === 'off') return { ok: true, value: null };
   const [, host = '', digits = ''] = /^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]/]+):(\d{1,5})$/.exec(text) ?? [];
@@ -44,15 +41,15 @@ export const LISTEN_FORM = 'off, or host:port, like 127.0.0.1:7878 or [::1]:7878
 
 /**
  * Whether a host is this machine, so that TLS is not required: `localhost`, `127.0.0.0/8` or `::1`, with or without
- * brackets. The client has the same rule for its own callers; a test keeps the two equal. Importing it from there would
- * load the whole client for every command that reads a configuration.
+ * brackets. The client applies the same rule; a test keeps the two in step. Importing the client's would load the whole
+ * client for every command that reads a configuration.
  */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[?::1\]?)$/i.test(host);
 }
 
 function webAddress(text: string): URL | string {
-  // `new URL` silently repairs these: https:host, https:\\host, spaces at the ends, line breaks in the middle.
+  // `new URL` silently repairs such input: https:host, https:\\host, surrounding spaces, embedded line breaks.
   if (!/^https?:\/\/[^/\\\s]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(text))
     return 'not a web address; write it like https://video.example.com/v1';
   const url = new URL(text);

@@ -6,7 +6,7 @@ import type { Secret } from './secret.ts';
 type CheckedTarget = CheckedTree['notify'][number];
 
 /**
- * @param secrets by path, like `notify.0.url`; empty when they are not read
+ * @param secrets keyed by path, such as `notify.0.url`; empty if secrets were not read
  * @param absolute resolves the path of a program
  */
 export function assembleNotify(
@@ -22,7 +22,7 @@ export function assembleNotify(
 
 interface Values {
   find(key: string): Secret | null;
-  /** Empty when secrets are not read. */
+  /** Returns the secret; an empty one if secrets were not read. */
   need(key: string): Secret;
   absolute(path: string): string;
 }

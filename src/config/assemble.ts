@@ -12,12 +12,12 @@ import type { Secrets } from './secrets.ts';
 type CheckedFolder = CheckedTree['folders'][number];
 type CheckedRule = CheckedFolder['rules'][number];
 
-/** The inputs of a configuration besides the checked tree. */
+/** What the configuration is built from, besides the checked tree. */
 export interface Context {
   readonly paths: ConfigPaths;
   readonly environment: Environment;
   readonly secrets: Secrets;
-  /** Line of a key such as `folders[0].rules[1]`. */
+  /** Returns the line of a key such as `folders[0].rules[1]`. */
   lineOf(key: string): number;
 }
 

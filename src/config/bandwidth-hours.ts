@@ -2,22 +2,19 @@ import { doOverlap, isInWindow, nextMinute, parseWindow } from './day-window.ts'
 import type { DayWindow } from './day-window.ts';
 import { BANDWIDTH_FORM, parseBandwidth } from './units.ts';
 
-/**
- * The limit of all uploads together by the time of day, in bytes per second; `null` is unlimited. No two windows
- * overlap.
- */
+/** Combined limit for all uploads by time of day, in bytes per second; `null` is unlimited. Windows never overlap. */
 export interface BandwidthHours {
   readonly windows: readonly (DayWindow & { readonly bytesPerSecond: number | null })[];
-  /** At all other times. */
+  /** The limit at all other times. */
   readonly otherwise: number | null;
 }
 
-/** A mistake in the limits. */
+/** A mistake in the configured limits. */
 export interface HoursIssue {
   readonly message: string;
-  /** The entry concerned; absent: all of them. */
+  /** The faulty entry; absent if the mistake concerns all entries. */
   readonly key?: string;
-  /** The name of the entry is wrong, not its value. */
+  /** Whether the entry's name is wrong rather than its value. */
   readonly isName?: boolean;
 }
 
@@ -28,7 +25,10 @@ type Parsed =
 const OTHERWISE = 'otherwise';
 const HOURS_FORM = `${BANDWIDTH_FORM}; or by the time of day { "08:00-18:00": 20MB/s, otherwise: unlimited }`;
 
-/** Parses one limit, or several by the time of day. @param value as YAML gives it */
+/**
+ * Parses a single limit, or several limits by time of day.
+ * @param value as parsed from YAML
+ */
 export function parseBandwidthHours(value: unknown): Parsed {
   if (typeof value === 'string') return always(value);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -46,13 +46,13 @@ export function parseBandwidthHours(value: unknown): Parsed {
   };
 }
 
-/** The limit at a moment (epoch milliseconds). */
+/** The limit at a given time (epoch milliseconds). */
 export function limitAt({ windows, otherwise }: BandwidthHours, atMs: number): number | null {
   const window = windows.find((each) => isInWindow(each, atMs));
   return window === undefined ? otherwise : window.bytesPerSecond;
 }
 
-/** When the limit next changes from its value at this moment (epoch milliseconds); null when it never does. */
+/** When the limit next changes after a given time (both in epoch milliseconds); null if it never does. */
 export function limitChangesAt(hours: BandwidthHours, atMs: number): number | null {
   const now = limitAt(hours, atMs);
   return hours.windows.length === 0 ? null : nextMinute(atMs, (minute) => limitAt(hours, minute) !== now);
@@ -67,7 +67,7 @@ function always(text: string): Parsed {
 
 interface Entry {
   readonly key: string;
-  /** Null: the entry is `otherwise`, or not a window. */
+  /** Null if the entry is `otherwise` or not a valid window. */
   readonly window: DayWindow | null;
   readonly bytesPerSecond: number | null;
   readonly issue?: HoursIssue;
@@ -86,7 +86,7 @@ function entryOf(key: string, limit: unknown): Entry {
   return rate.ok ? entry : { ...entry, issue: { key, message: rate.message } };
 }
 
-/** Two limits at the same time would contradict each other. */
+/** Reports overlapping windows, because their limits would contradict each other. */
 function overlaps(entries: readonly Entry[]): HoursIssue[] {
   return entries.flatMap(({ key, window }, index) => {
     if (window === null) return [];

@@ -16,11 +16,11 @@ import { formatKeyPath, parseKeyPath, type KeyPath } from './raw-tree.ts';
 const { R_OK, W_OK, X_OK } = constants;
 
 /**
- * Checks on the disk that folders and state directory exist and are accessible, and how they relate once links are
- * resolved. Never reads their content, never writes, and waits at most 5 s for a folder. Does not repeat what
- * `loadConfig` derived from the paths alone.
+ * Checks on disk that the folders and the state directory exist and are accessible, and how they relate once symbolic
+ * links are resolved. Never writes or reads their content, and waits at most 5 s for a folder. Problems that
+ * `loadConfig` found from the paths alone are not repeated.
  *
- * @param locate returns the place of a key in the file
+ * @param locate returns a key's position in the file
  */
 export async function checkDirectories(
   paths: Directories,
@@ -40,7 +40,7 @@ type Directories = Pick<ConfigPaths, 'file' | 'stateDir' | 'folders'>;
 type Folder = Directories['folders'][number];
 
 interface Inspected {
-  /** With links resolved; `null` when it does not exist. */
+  /** The directory with symbolic links resolved; `null` if it does not exist. */
   readonly place: Directory | null;
   readonly findings: readonly Finding[];
 }
@@ -65,7 +65,10 @@ async function lookAt(folder: Folder, key: KeyPath, service: InstalledService | 
   }
 }
 
-/** A service does not see what its unit hides: a folder may exist, unless the drop-in already names it. */
+/**
+ * Explains a missing folder. A service cannot see folders that its unit hides, so the folder may exist unless the
+ * drop-in already names it.
+ */
 async function whyMissing(path: string, service: InstalledService | null): Promise<string> {
   const plain = `${path} does not exist; create or mount it`;
   if (service === null) return plain;
@@ -73,7 +76,10 @@ async function whyMissing(path: string, service: InstalledService | null): Promi
   return installed.includes(path.replaceAll('%', '%%')) ? plain : `${plain}, then run: ${service.setupCommand}`;
 }
 
-/** `setup` grants the service what it lacks; the user who runs `check` may lack other rights. */
+/**
+ * Explains why a folder cannot be entered. `setup` grants missing rights to the service only; the user who runs `check`
+ * may lack others.
+ */
 export function whyNotEntered(
   path: string,
   cause: unknown,
@@ -96,7 +102,7 @@ function nowhere(key: KeyPath, message: string): Inspected {
   return { place: null, findings: [error(key, message)] };
 }
 
-/** The finding for a missing folder, which may still appear later. */
+/** The finding for a missing folder, which may appear later. */
 function away(key: KeyPath, message: string): Inspected {
   return { place: null, findings: [{ ...error(key, message), passing: true }] };
 }
@@ -128,12 +134,12 @@ async function inspectStateDir(path: string): Promise<Inspected> {
   const place = { key, path: (await realpath(existing)) + path.slice(existing.length) };
   if (refused === null) return { place, findings: [] };
   const verb = existing === path ? `write to ${path}` : `create ${path} in ${existing}`;
-  // A refusal by a disk or its permissions is no mistake in the file: the daemon reports it and exits, and systemd
-  // starts it again later.
+  // A refusal by a disk or its permissions is not a mistake in the file: the daemon reports it and exits, and systemd
+  // restarts it later.
   return { place, findings: [{ ...error(key, `cannot ${verb}: ${errnoSentence(refused)}`), passing: true }] };
 }
 
-/** The directory, or the nearest existing one above it, in which it will be created. */
+/** Returns the directory, or if it does not exist, its nearest existing ancestor. */
 async function nearestExisting(
   path: string,
 ): Promise<string | { readonly refused: string; readonly isMistake: boolean }> {
@@ -148,7 +154,7 @@ async function nearestExisting(
   }
 }
 
-/** @returns the error of the system, or null */
+/** @returns the system error, or null */
 async function refusal(path: string, mode: number): Promise<unknown> {
   try {
     await access(path, mode);

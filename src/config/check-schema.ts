@@ -8,13 +8,13 @@ import { configSchema, type CheckedTree } from './schema.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** A finding, with the likely meaning of an unknown key, so that key is not reported as missing too. */
+/** A finding with the likely meaning of an unknown key. The intended key is then not also reported as missing. */
 interface Explained extends Finding {
   readonly meant?: string;
   readonly isMissing?: true;
 }
 
-/** Checks the whole tree against the schema; there is no checked tree if there are findings. */
+/** Checks the whole tree against the schema. `checked` is null if there are findings. */
 export function checkSchema(tree: unknown): {
   readonly checked: CheckedTree | null;
   readonly findings: readonly Finding[];
@@ -27,7 +27,9 @@ export function checkSchema(tree: unknown): {
   return { checked: null, findings };
 }
 
-/** Messages where the schema has none of its own. They repeat no value, because it may be a secret. */
+/**
+ * Default messages for issues that the schema has no message for. Values are never repeated because they may be secret.
+ */
 function general(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'missing';
   if (issue.input instanceof TaggedValue) return misplaced(issue.input);
@@ -65,9 +67,9 @@ function kindOf(value: unknown): string {
 
 function explain(issue: Issue, parent: KeyPath): Explained[] {
   const path = [...parent, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))];
-  // Where a mapping is allowed, its fields would look like keys.
+  // Where a mapping is allowed, the fields of a tagged value would look like keys.
   if (issue.input instanceof TaggedValue) return [error(path, misplaced(issue.input))];
-  // The name of a header, where any name is allowed.
+  // An invalid header name, in a mapping that allows any key.
   if (issue.code === 'invalid_key') return issue.issues.map((each) => ({ ...error(path, each.message), at: 'key' }));
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, issue.input));
   if (issue.code === 'invalid_union' && issue.errors.length > 0) return explainUnion(issue.errors, path);
@@ -78,8 +80,8 @@ function explain(issue: Issue, parent: KeyPath): Explained[] {
 }
 
 /**
- * Explains the intended branch of a value that may be a word or a mapping: a mapping with a wrong key was not meant as
- * a word.
+ * Explains the intended alternative of a value that may be a word or a mapping. A mapping with a wrong key was clearly
+ * meant as a mapping.
  */
 function explainUnion(branches: readonly (readonly Issue[])[], path: KeyPath): Explained[] {
   const begun = branches.filter((issues) =>
@@ -98,7 +100,7 @@ function isUnknownHere({ path, code }: Issue): boolean {
   return path.length === 0 && code === 'unrecognized_keys';
 }
 
-/** @param within the mapping that has the key */
+/** @param within the mapping that contains the key */
 function unknownKey(parent: KeyPath, key: string, within: unknown): Explained {
   const allowed = keysAt(parent, textOf(property(within, 'type')));
   const finding = (message: string): Finding => ({ ...error([...parent, key], message), at: 'key' });
@@ -117,7 +119,7 @@ function unknownKey(parent: KeyPath, key: string, within: unknown): Explained {
   return finding(`unknown key; allowed here: ${allowed.join(', ')}`);
 }
 
-/** The place that shares the longest path with this one. */
+/** Finds the place with the longest path in common with `parent`. */
 function nearest(places: readonly string[], parent: KeyPath): string | undefined {
   const here = formatKeyPath(parent).replaceAll(/\d+/g, '');
   const shared = (place: string): number => {

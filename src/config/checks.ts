@@ -11,8 +11,8 @@ import { error, warning, type Finding } from './problem.ts';
 import { formatKeyPath, isMapping, listOf, parseKeyPath, property, textOf, type KeyPath } from './raw-tree.ts';
 
 /**
- * Checks that a schema cannot express: globs, templates and rules, how the paths relate, the addresses of this machine.
- * Works on the raw tree, so that one wrong key does not hide the others, and never touches the disk.
+ * Runs the checks that a schema cannot express: globs, templates, rules, how paths relate, and addresses of this
+ * machine. Works on the raw tree so that one wrong key does not hide other mistakes. Never touches the disk.
  */
 export function checkTree(tree: unknown, paths: ConfigPaths, environment: Environment): readonly Finding[] {
   const status = property(tree, 'status');
@@ -80,12 +80,12 @@ function looseRule(rule: unknown, path: KeyPath): LooseRule {
     ...(match === undefined ? {} : { match }),
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
-    // A tag that is not text keeps its place, because otherwise later ones would be reported at the wrong index.
+    // A tag that is not text keeps its place so that later tags are reported at the right index.
     ...(Array.isArray(tags) ? { tags: tags.map((tag) => textOf(tag) ?? '') } : {}),
   };
 }
 
-/** A directory of the configuration, absolute and normalised. */
+/** A configured directory; the path is absolute and normalised. */
 export interface Directory {
   readonly key: KeyPath;
   readonly path: string;
@@ -93,11 +93,11 @@ export interface Directory {
 
 export interface Layout {
   readonly folders: readonly Directory[];
-  /** Null when its place is unknown. */
+  /** Null if its location is unknown. */
   readonly stateDir: Directory | null;
 }
 
-/** The directories as the configuration writes them, with the keys that problems name. */
+/** The directories as written in the configuration, with the keys used in problem reports. */
 export function placesOf({ folders, stateDir }: Pick<ConfigPaths, 'folders' | 'stateDir'>): Layout {
   return {
     folders: folders.map(({ key, path }) => ({ key: [...parseKeyPath(key), 'path'], path })),
@@ -106,8 +106,8 @@ export function placesOf({ folders, stateDir }: Pick<ConfigPaths, 'folders' | 's
 }
 
 /**
- * How directories relate: the same folder twice and a state directory inside a folder are errors; a folder inside
- * another is a warning. Pure: called once with the paths as written, and once with links resolved.
+ * Checks how directories relate. Watching a folder twice, or keeping the state directory inside a folder, is an error;
+ * a folder inside another is a warning. Called once with the paths as written and once with links resolved. Pure.
  */
 export function checkLayout({ folders, stateDir }: Layout): readonly Finding[] {
   return [
@@ -116,7 +116,7 @@ export function checkLayout({ folders, stateDir }: Layout): readonly Finding[] {
   ];
 }
 
-/** Finished files must not be moved into another watched folder, where they would be new files. */
+/** Rejects moving finished files into another watched folder, where they would count as new. */
 export function checkMoves(folders: ConfigPaths['folders']): readonly Finding[] {
   return folders.flatMap(({ key, path, afterReady }) => {
     if (afterReady.kind !== 'move') return [];
@@ -152,12 +152,15 @@ function checkStateDir({ key, path }: Directory, folders: readonly Directory[]):
   ];
 }
 
-/** `sun_path` of unix(7) has 108 bytes, including the final zero. Node silently cuts a longer path. */
+/**
+ * Maximum socket path length. `sun_path` has 108 bytes including the final NUL (unix(7)), and Node silently truncates
+ * longer paths.
+ */
 const MAX_SOCKET_BYTES = 107;
 
 function checkSocket(path: string): Finding[] {
   const bytes = Buffer.byteLength(path);
-  // The read socket next to it has a longer name.
+  // The read-only socket next to it has a longer name.
   const most = MAX_SOCKET_BYTES - (Buffer.byteLength(readSocketPath(path)) - bytes);
   if (bytes <= most) return [];
   const message = `${path} is ${bytes} bytes long, but a socket path may have ${most}; set a shorter one`;
@@ -165,8 +168,8 @@ function checkSocket(path: string): Finding[] {
 }
 
 function checkListen(listen: unknown, environment: Environment): Finding[] {
-  // A container listens on all addresses, and only its published port is reachable (docs/container.md). Its manager
-  // sets this variable: https://systemd.io/CONTAINER_INTERFACE, and so does our image.
+  // A container listens on all addresses, but only its published port is reachable (docs/container.md). Container
+  // managers (https://systemd.io/CONTAINER_INTERFACE) and our image set this variable.
   if (variable(environment, 'container') !== undefined) return [];
   const parsed = typeof listen === 'string' ? parseListen(listen) : null;
   if (parsed?.ok !== true || parsed.value === null || isLoopback(parsed.value.host)) return [];
@@ -181,7 +184,7 @@ function checkListen(listen: unknown, environment: Environment): Finding[] {
 function checkLedger(tree: unknown, environment: Environment): Finding[] {
   const ledger = property(tree, 'ledger');
   if (ledger === undefined) return [];
-  // The form of the default host names of Docker and Podman.
+  // Docker and Podman generate default host names of this form.
   const isNameless = property(tree, 'host_name') === undefined && /^[\da-f]{12}$/.test(nameOfMachine(environment));
   const nameless =
     'this container gets a new name at each start, so the fleet would treat it as another host; set host_name';
@@ -194,7 +197,9 @@ function checkLedger(tree: unknown, environment: Environment): Finding[] {
   ];
 }
 
-/** A file has one name in the ledger: its share and its path in the share. */
+/**
+ * Checks that share names are unique, because the ledger identifies a file by its share and its path within the share.
+ */
 function checkShares(folders: readonly unknown[], isFleet: boolean): Finding[] {
   const shares = folders.map((folder) => textOf(property(folder, 'share')));
   return shares.flatMap((share, index) => {
@@ -209,7 +214,7 @@ function checkShares(folders: readonly unknown[], isFleet: boolean): Finding[] {
   });
 }
 
-/** Messages for a target wait under its name. */
+/** Checks that target names are unique, because messages are queued under the name of their target. */
 function checkNotify(targets: readonly unknown[]): Finding[] {
   const names = targets.map((target) => textOf(property(target, 'name')) ?? textOf(property(target, 'type')));
   return names.flatMap((name, index) => {
@@ -223,7 +228,7 @@ function checkNotify(targets: readonly unknown[]): Finding[] {
   });
 }
 
-/** Webhooks arrive at the address of the status page. */
+/** Warns about webhook settings without effect. Webhooks are received at the status page's address. */
 function checkWebhooks(service: unknown, listen: unknown): Finding[] {
   const secret = property(service, 'webhook_secret');
   const isOff = secret === undefined || secret === 'off';

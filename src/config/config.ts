@@ -8,51 +8,51 @@ import type { Setting } from './settings.ts';
 import type { Rule } from '../routing/plan.ts';
 
 /**
- * The checked configuration, which the rest of the program reads. Every duration is in milliseconds, every path
- * absolute, every default filled in. Only `loadConfig` creates one, from YAML.
+ * The checked configuration that the rest of the program uses. All durations are in milliseconds, all paths are
+ * absolute and all defaults are filled in. Only `loadConfig` creates one, from YAML.
  */
 export interface Config {
-  /** Absolute path of its file. */
+  /** Absolute path of the configuration file. */
   readonly file: string;
-  /** For display: the written settings and the warnings. */
+  /** Written settings and warnings, for display. */
   readonly source: { readonly written: readonly Setting[]; readonly warnings: readonly Problem[] };
   readonly service: ServiceConfig;
-  /** Absolute directory of ledger and receipts. */
+  /** Absolute path of the directory for the ledger and receipts. */
   readonly stateDir: string;
-  /** The database of a fleet; null: SQLite in the state directory. */
+  /** A fleet's database; null for SQLite in the state directory. */
   readonly ledger: LedgerConfig | null;
-  /** This member of the fleet. */
+  /** The name of this fleet member. */
   readonly hostName: string;
   /** Absolute path of `failures.jsonl`: in `$LOGS_DIRECTORY` under systemd, otherwise in the state directory. */
   readonly failureLog: string;
   readonly uploads: {
-    /** Uploads at the same time, 1–32. */
+    /** Maximum simultaneous uploads, 1–32. */
     readonly concurrency: number;
-    /** Limit for all uploads together. */
+    /** Combined limit for all uploads. */
     readonly bandwidth: BandwidthHours;
-    /** When uploads may start; `null` is always. */
+    /** When uploads may start; `null` means always. */
     readonly window: DayWindow | null;
-    /** An upload without a moving byte for this long is aborted. */
+    /** An upload that sends no bytes for this long is aborted. */
     readonly stallTimeoutMs: number;
-    /** Headers of every PUT, by name. */
+    /** Headers for every PUT, by name. */
     readonly headers: Readonly<Record<string, Secret>>;
-    /** The `Content-Type` of every PUT: `auto`, `none` or a media type. */
+    /** `Content-Type` for every PUT: `auto`, `none` or a media type. */
     readonly contentType: string;
   };
-  /** Tries per step, and the range of the backoff. */
+  /** Attempts per step, and the backoff range. */
   readonly retry: { readonly attempts: number; readonly firstMs: number; readonly maxMs: number };
   readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
   readonly publish: { readonly quietMs: number; readonly atMostMs: number };
   readonly folders: readonly FolderConfig[];
   readonly status: {
-    /** Where the page listens; `null` is off. */
+    /** Address of the status page; `null` if it is off. */
     readonly listen: { readonly host: string; readonly port: number } | null;
-    /** Further names under which the page answers, in lower case. */
+    /** Additional host names that the status page answers to, in lower case. */
     readonly hosts: readonly string[];
-    /** Control socket, absolute: `auto` is resolved. */
+    /** Absolute path of the control socket, with `auto` already resolved. */
     readonly socket: string;
   };
-  /** The recipients of notifications. */
+  /** Recipients of notifications. */
   readonly notify: readonly NotifyTarget[];
   readonly log: {
     readonly level: 'error' | 'warn' | 'info' | 'debug';
@@ -62,11 +62,12 @@ export interface Config {
 
 export interface LedgerConfig extends LedgerAddress {
   readonly password: Secret | null;
-  /** PEM text of the authorities to trust; null: those of the system. */
+  /** Trusted certificate authorities as PEM text; null for the system's. */
   readonly ca: string | null;
   readonly tls: boolean;
   /**
-   * Why a command that needs no key could not read the password or the authorities; null: it could, or there are none.
+   * Why the password or the certificate authorities could not be read, in a command that needs no key; null if they
+   * were read or none are configured.
    */
   readonly unread: string | null;
 }
@@ -76,79 +77,82 @@ export interface ServiceConfig {
   readonly baseUrl: string;
   readonly apiKey: Secret;
   readonly apiKeyFrom: SecretOrigin;
-  /** `null` when no webhooks are accepted. */
+  /** `null` if webhooks are not accepted. */
   readonly webhooks: WebhookConfig | null;
   readonly requestsPerHour: number;
-  /** Further origins that may receive the key. */
+  /** Additional origins that may receive the key. */
   readonly sendKeyTo: readonly string[];
-  /** The service makes one record for all create requests with the same `Idempotency-Key`. */
+  /** Whether the service creates only one record for create requests with the same `Idempotency-Key`. */
   readonly honoursIdempotencyKey: boolean;
 }
 
 /** How to verify webhooks. */
 export interface WebhookConfig {
-  /** `whsec_` and base64 for `standard`, any text for the other schemes. */
+  /** `whsec_` and base64 for `standard`; any text for the other schemes. */
   readonly secret: Secret;
   readonly scheme: 'standard' | 'hmac-hex' | 'timestamped';
-  /** Of the signature; null: that of the scheme. */
+  /** Name of the signature header; null for the scheme's default. */
   readonly header: string | null;
 }
 
-/** Where a secret came from. Each reload reads files again; the other two stay as they were at the start. */
+/**
+ * Where a secret came from. Files are read again at each reload; environment variables and credentials keep the values
+ * they had at startup.
+ */
 export type SecretOrigin = 'file' | 'environment' | 'credential';
 
 export interface FolderConfig {
-  /** Absolute, normalised. */
+  /** Absolute, normalised path. */
   readonly path: string;
-  /** Its key in the configuration, `folders[0]`. */
+  /** The folder's key in the configuration, such as `folders[0]`. */
   readonly key: string;
-  /** Its name in a fleet, where other hosts watch it too. */
+  /** The folder's name in a fleet, where other hosts watch it too. */
   readonly share?: string;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly settleMs: number;
-  /** Template for the name of the file that marks another one as complete; `null`: no marker. */
+  /** Name template of the marker file that declares a video complete; `null` for none. */
   readonly doneMarker: string | null;
   readonly watch: 'auto' | 'native' | 'polling';
   readonly rescanMs: number;
   readonly onDuplicate: 'skip' | 'upload';
   readonly onChange: 'upload' | 'ignore';
-  /** What happens to files that exist in the folder when dropcast first watches it. */
+  /** What to do with files that exist in the folder when dropcast first watches it. */
   readonly existing: 'upload' | 'ignore' | 'adopt';
   readonly afterReady: AfterReady;
-  /** Uploads of this folder at the same time, 1–32; without it, only the limit of all folders counts. */
+  /** Maximum simultaneous uploads from this folder, 1–32. If absent, only the overall limit applies. */
   readonly uploads?: number;
-  /** Files that must be there by a time of day; without it, none. */
+  /** Files that must be there by a time of day; absent if there are none. */
   readonly expect?: readonly Expectation[];
   readonly rules: readonly Rule[];
 }
 
-/** Files of a folder that must be there by a time of day. Times of day are minutes since midnight. */
+/** Files that must be in a folder by a time of day. Times are minutes since midnight. */
 export interface Expectation {
   /** Glob for the path relative to the folder. */
   readonly match: string;
   readonly by: number;
-  /** When files start to count; a time later than `by` means the day before. */
+  /** When files start to count. A time later than `by` is on the day before. */
   readonly from: number;
-  /** Days of the week; 0 is Sunday. */
+  /** Days of the week, where 0 is Sunday. */
   readonly days: readonly number[];
   readonly count: number;
-  /** IANA name; null: the time zone of this machine. */
+  /** IANA time zone name; null for this machine's time zone. */
   readonly zone: string | null;
   readonly until: 'live' | 'arrived';
   readonly graceMs: number;
 }
 
-/** What happens to the local file once its video is ready; `move` is a template for a directory inside the folder. */
+/** What to do with the local file once its video is ready. `move` has a template for a directory inside the folder. */
 export type AfterReady =
   | { readonly kind: 'keep' }
   | { readonly kind: 'delete'; readonly later?: DeleteLater }
   | { readonly kind: 'move'; readonly to: string };
 
-/** When a file is deleted that is not deleted at once: at the first of these. At least one is set. */
+/** When to delete a file that is not deleted immediately: as soon as either condition is met. At least one is set. */
 export interface DeleteLater {
-  /** Milliseconds after the file was done. */
+  /** Milliseconds after the file is done. */
   readonly afterMs: number | null;
-  /** Once this percentage of its file system is in use, 1–99. */
+  /** Percentage of the file system in use at which to delete, 1–99. */
   readonly whenFull: number | null;
 }

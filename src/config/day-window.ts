@@ -1,6 +1,6 @@
 /**
- * A part of each day by the local time of this machine, in minutes since midnight: it includes `from` and excludes
- * `to`. It crosses midnight when `to` is not after `from`.
+ * A part of each day in this machine's local time, in minutes since midnight. Includes `from` and excludes `to`;
+ * crosses midnight if `to` is not after `from`.
  */
 export interface DayWindow {
   readonly from: number;
@@ -15,12 +15,12 @@ const MINUTE_MS = 60_000;
 
 type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
-/** Parses `uploads.window`: a window, or `always`, which is null. */
+/** Parses `uploads.window`: a window, or `always`, which becomes null. */
 export function parseUploadWindow(text: string): Parsed<DayWindow | null> {
   return text === 'always' ? { ok: true, value: null } : parseWindow(text);
 }
 
-/** Parses a window such as `08:00-18:00`; its end may be `24:00`. */
+/** Parses a window such as `08:00-18:00`. The end may be `24:00`. */
 export function parseWindow(text: string): Parsed<DayWindow> {
   const [fromHour = NaN, fromMinute = NaN, toHour = NaN, toMinute = NaN] =
     WINDOW.exec(text)?.slice(1).map(Number) ?? [];
@@ -35,7 +35,7 @@ export function parseWindow(text: string): Parsed<DayWindow> {
 
 export const TIME_FORM = 'a time of day in quotes, like "18:30"';
 
-/** Parses `18:30` as minutes since midnight. */
+/** Parses a time such as `18:30` as minutes since midnight. */
 export function parseTimeOfDay(text: string): Parsed<number> {
   const [hour = NaN, minute = NaN] = /^(\d{1,2}):(\d{2})$/.exec(text)?.slice(1).map(Number) ?? [];
   if (hour < 24 && minute < 60) return { ok: true, value: hour * 60 + minute };
@@ -46,7 +46,7 @@ const WEEK = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 
 export const DAYS_FORM = 'daily, a range like mon-fri, or days like mon,wed,fri';
 
-/** Parses `daily`, `mon-fri`, `fri-mon` or `mon,wed,sat-sun` as days of the week; 0 is Sunday. */
+/** Parses `daily`, `mon-fri`, `fri-mon` or `mon,wed,sat-sun` as days of the week, where 0 is Sunday. */
 export function parseDays(text: string): Parsed<readonly number[]> {
   if (text === 'daily') return { ok: true, value: [0, 1, 2, 3, 4, 5, 6] };
   const days = new Set<number>();
@@ -62,14 +62,14 @@ export function parseDays(text: string): Parsed<readonly number[]> {
   return { ok: true, value: [...days].toSorted((one, other) => one - other) };
 }
 
-/** Whether some minute of the day is in both. */
+/** Whether two windows share any minute of the day. */
 export function doOverlap(one: DayWindow, other: DayWindow): boolean {
   return spansOf(one).some(([from, to]) => spansOf(other).some((span) => from < span[1] && span[0] < to));
 }
 
 /**
- * Whether a moment is in the window, by the wall clock: an hour that daylight saving skips is in no window on that day,
- * and a repeated hour is in its window both times.
+ * Whether a time falls within the window by the wall clock. An hour that daylight saving skips is in no window that
+ * day; a repeated hour is in its window both times.
  *
  * @param atMs epoch milliseconds
  */
@@ -80,10 +80,10 @@ export function isInWindow(window: DayWindow, atMs: number): boolean {
 }
 
 /**
- * The first minute after this one at which `is` holds. It checks every minute, because only the local clock knows
- * daylight saving.
+ * Finds the first minute after `atMs` at which `is` holds. Checks every minute, because only the local clock accounts
+ * for daylight saving.
  *
- * @returns epoch milliseconds; null when it holds at none of the next two days and an hour
+ * @returns epoch milliseconds; null if `is` never holds within the next two days and an hour
  */
 export function nextMinute(atMs: number, is: (minuteMs: number) => boolean): number | null {
   const first = Math.floor(atMs / MINUTE_MS) * MINUTE_MS;

@@ -4,44 +4,44 @@ import { byPlace, type Finding, type Position } from './problem.ts';
 import { SECRET_TAGS, TaggedValue, type KeyPath, type SecretTag } from './raw-tree.ts';
 import { YamlTree } from './yaml-tree.ts';
 
-/** The largest configuration that is read, in bytes and in characters. */
+/** Maximum size of a configuration, in bytes and in characters. */
 export const MAX_CONFIG_SIZE = 1024 * 1024;
 const MAX_SIDECAR_SIZE = 64 * 1024;
 /**
- * The limit of tokens in a sidecar: a hundred tags make about five hundred. The parser takes up to 40 µs for each on a
- * small server without a JIT compiler, so 64 KiB of them would block everything for a second or more; counting them
- * takes a fraction of that.
+ * Maximum number of tokens in a sidecar. A hundred tags make about five hundred. On a small server without a JIT
+ * compiler, parsing takes up to 40 µs per token, so 64 KiB of tokens would block everything for a second or more.
+ * Counting tokens takes a fraction of that.
  */
 const MAX_SIDECAR_PARTS = 1500;
 const MAX_PROBLEMS = 20;
 
 const EXAMPLES = { env: '!env DROPCAST_API_KEY', file: '!file api_key', credential: '!credential api_key' } as const;
 
-/** The parser's message for a tag without a value. */
+/** The error message for a tag without a value. */
 const emptyTag = (tag: SecretTag): string => `!${tag} has nothing after it; write it like ${EXAMPLES[tag]}`;
 
-/** A problem of the text itself, without a key. */
+/** A problem with the text itself rather than with a key. */
 export interface TextProblem extends Position {
   readonly message: string;
 }
 
 export interface ConfigDocument {
-  /** Plain data with {@link TaggedValue}s in it; `undefined` when the text is not YAML. */
+  /** Plain data that may contain {@link TaggedValue}s; `undefined` if the text is not YAML. */
   readonly value: unknown;
   readonly problems: readonly TextProblem[];
   readonly findings: readonly Finding[];
-  /** The place of a key or its value; for a missing one, that of its nearest parent. */
+  /** Returns the position of a key or its value, or that of the nearest existing parent. */
   locate(path: KeyPath, at: Finding['at']): Position;
 }
 
-/** Parses YAML 1.2 (core schema, no merge keys) and keeps the positions. The library's warnings are problems here. */
+/** Parses YAML 1.2 (core schema, no merge keys) and keeps positions. Library warnings are reported as problems. */
 export function parseConfigDocument(text: string): ConfigDocument {
   return parse(text, { tags: secretTags, maxSize: MAX_CONFIG_SIZE, maxParts: Infinity });
 }
 
 /**
- * For sidecar files: plain data, or the first problem. Knows no tags and reads at most 65,536 characters in 1,500
- * parts. JSON is YAML too.
+ * Parses a sidecar file (YAML or JSON) to plain data or the first problem. Accepts no tags, and at most 65,536
+ * characters and 1,500 tokens.
  */
 export function parseYaml(
   text: string,
@@ -54,7 +54,7 @@ export function parseYaml(
   return problem === undefined ? { ok: true, value: document.value } : { ok: false, ...problem };
 }
 
-/** A document that could not be read: one problem, no value. */
+/** A document that could not be read: one problem and no value. */
 export function unreadable(message: string, place: Position = { line: 1, column: 1 }): ConfigDocument {
   return { value: undefined, problems: [{ ...place, message }], findings: [], locate: () => ({ line: 1, column: 1 }) };
 }
@@ -75,11 +75,12 @@ function parse(text: string, limits: { tags: ScalarTag[]; maxSize: number; maxPa
   };
   const document = parseDocument(text, {
     lineCounter,
-    // Pretty errors copy source lines into messages, and a line may contain a key.
+    // Pretty errors copy source lines into messages, and a source line may contain a key.
     prettyErrors: false,
     // `silent` would also hide a second document.
     logLevel: 'error',
-    // The library compares each key with all others: 18 s for 40,000 keys. The tree finds duplicates itself.
+    // The library compares each key with all others, which takes 18 s for 40,000 keys. `YamlTree` finds duplicates
+    // instead.
     uniqueKeys: false,
     resolveKnownTags: false,
     customTags: limits.tags,
@@ -91,7 +92,7 @@ function parse(text: string, limits: { tags: ScalarTag[]; maxSize: number; maxPa
   return { value: tree.value, problems: [], findings, locate: (path, at) => tree.locate(path, at) };
 }
 
-/** Whether a text has more tokens than this. Stops counting at the limit. */
+/** Whether text has more than `most` tokens. Stops counting at that limit. */
 function hasMoreParts(text: string, most: number): boolean {
   if (most === Infinity) return false;
   let parts = 0;
@@ -99,7 +100,7 @@ function hasMoreParts(text: string, most: number): boolean {
   return false;
 }
 
-/** YAML 1.2.2, section 5.1, lists the characters that a YAML text may contain. The library accepts all others too. */
+/** Finds a character that YAML does not allow (YAML 1.2.2, section 5.1). The library accepts any character. */
 function forbiddenCharacter(text: string): TextProblem | null {
   const found = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.exec(text);
   if (found === null) return null;
@@ -120,7 +121,7 @@ const secretTags: ScalarTag[] = SECRET_TAGS.map((tag) => ({
   },
 }));
 
-/** At most one problem per line, because a second one usually follows from the first. */
+/** Reports at most one problem per line, because a second one usually follows from the first. */
 function syntaxProblems(document: Document.Parsed, position: (offset: number) => Position): TextProblem[] {
   const problems = new Map<number, TextProblem>();
   const directive = document.directives.yaml;
@@ -158,7 +159,7 @@ function syntaxMessage(issue: YAMLError): string {
     case 'BAD_DQ_ESCAPE':
       return 'unknown \\ escape; in single quotes, \\ is literal';
     default:
-      // Some messages end with a piece of the source, which may be a key.
+      // Some messages end with a piece of the source, which may contain a key.
       return `not valid YAML: ${issue.message.replace(/: .*$/s, '')}`;
   }
 }

@@ -1,29 +1,29 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 
-/** The inputs of a configuration besides its file. Passed in, so that nothing below reads the process. */
+/** A configuration's inputs other than its file. Passed in, so that nothing below reads the process. */
 export interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute. */
+  /** Current directory, absolute. */
   readonly cwd: string;
-  /** Absolute; replaces `~`. */
+  /** Home directory, absolute; replaces `~`. */
   readonly home: string;
-  /** Default: the host name of the system. */
+  /** Defaults to the system's host name. */
   readonly hostName?: string;
 }
 
-/** The name of this machine as a member of a fleet. */
+/** This machine's name as a fleet member. */
 export function nameOfMachine({ hostName = hostname() }: Environment): string {
   return hostName.replaceAll(/[^\w.-]/g, '-').slice(0, 63) || 'host';
 }
 
-/** The value of a variable. An empty one counts as not set. */
+/** The value of an environment variable. An empty value counts as unset. */
 export function variable({ env }: Environment, name: string): string | undefined {
   const value = env[name];
   return value === '' ? undefined : value;
 }
 
-/** The first path in a directory variable of systemd, which is a list separated by `:` (systemd.exec(5)). */
+/** The first path in a systemd directory variable, which is a list separated by `:` (systemd.exec(5)). */
 export function systemdDirectory(
   environment: Environment,
   name: 'STATE_DIRECTORY' | 'RUNTIME_DIRECTORY' | 'LOGS_DIRECTORY',

@@ -3,20 +3,20 @@ import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { errnoOf, errnoSentence } from '../errno.ts';
 
 /**
- * The bytes and permission bits of a file, both from one descriptor; or why it cannot be read, as `permission denied
- * (EACCES)`.
+ * A file's bytes and permission bits, both read from one descriptor; or why it cannot be read, such as `permission
+ * denied (EACCES)`.
  */
 export type ReadResult =
   | { readonly ok: true; readonly bytes: Buffer; readonly mode: number }
   | { readonly ok: false; readonly message: string; readonly errno: string | null };
 
 /**
- * Reads a small regular file. Follows links: mounted secrets and configuration maps are links. `O_NONBLOCK`, because
- * opening a FIFO would otherwise wait for a writer.
+ * Reads a small regular file. Follows symbolic links because mounted secrets and configuration maps are links. Opens
+ * with `O_NONBLOCK` because opening a FIFO would otherwise wait for a writer.
  *
- * @param maxBytes the limit, whatever size the file reports
- * @param refuse returns why the file must not be read, or null. It gets the open file, so no other user can replace it
- *   in between
+ * @param maxBytes the limit, regardless of the size the file reports
+ * @param refuse returns why the file must not be read, or null. Receives the stat of the open file, so no other user
+ *   can swap the file in between
  */
 export async function readRegularFile(
   path: string,
@@ -53,12 +53,12 @@ async function readUpTo(file: FileHandle, size: number): Promise<Buffer> {
   return buffer.subarray(0, length);
 }
 
-/** A user for a sentence: the name in passwd(5), otherwise `user 1001`, as for users of a directory service. */
+/** A user's name for a message: from passwd(5), or `user 1001` if it has none, as with directory service users. */
 export async function userName(uid: number): Promise<string> {
   return (await passwdName(uid)) ?? `user ${uid}`;
 }
 
-/** A user for chown(1): with the user's own group, which is `gid` if the user has no name. */
+/** A user and group for chown(1): the user's own group, or `gid` if the user has no name. */
 export async function userAndGroup(uid: number, gid: number): Promise<string> {
   const name = await passwdName(uid);
   return name === null ? `${uid}:${gid}` : `${name}:`;

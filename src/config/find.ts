@@ -6,15 +6,18 @@ import { errnoOf } from '../errno.ts';
 import { userName } from './file-access.ts';
 import { installedService } from './installed-service.ts';
 
-/** A configuration file, and how it was found. */
+/** The location of a configuration file, and how it was found. */
 export interface ConfigPlace {
   /** Relative to the current directory, or absolute. */
   readonly file: string;
-  /** It was found in the current directory, without `--config` or a variable, so another user may have put it there. */
+  /**
+   * Whether the file was found in the current directory, without `--config` or a variable. Another user may have put it
+   * there.
+   */
   readonly isImplicit: boolean;
 }
 
-/** Thrown when no configuration file is in any of the places where one may be. */
+/** Thrown when there is no configuration file in any of the possible places. */
 export class ConfigNotFoundError extends Error {
   override readonly name = 'ConfigNotFoundError';
   readonly places: readonly string[];
@@ -26,11 +29,11 @@ export class ConfigNotFoundError extends Error {
 }
 
 /**
- * The absolute path of the configuration: `--config`, otherwise `$DROPCAST_CONFIG`, `./dropcast.yaml`,
- * `/etc/dropcast/dropcast.yaml`. A named file must exist; the others are tried in turn.
+ * Finds the configuration file: `--config`, then `$DROPCAST_CONFIG`, `./dropcast.yaml` and
+ * `/etc/dropcast/dropcast.yaml`. A file named explicitly must exist; the others are tried in turn.
  *
  * @param option the value of `--config`
- * @throws ConfigNotFoundError naming every place
+ * @throws ConfigNotFoundError naming every place that was searched
  */
 export async function findConfig(option: string | undefined, environment: Environment): Promise<ConfigPlace> {
   const named = option ?? variable(environment, 'DROPCAST_CONFIG');
@@ -51,12 +54,12 @@ async function exists(file: string): Promise<boolean> {
     await access(file);
     return true;
   } catch (cause) {
-    // Other errors, such as a directory without access, are reported when the file is read.
+    // Other errors, such as an inaccessible directory, are reported when the file is read.
     return !['ENOENT', 'ENOTDIR'].includes(errnoOf(cause));
   }
 }
 
-/** The content of a directory without access is unknown. */
+/** Whether a file may exist in a directory that cannot be accessed. */
 async function isOutOfSight(file: string): Promise<boolean> {
   return lstat(file).then(
     () => false,
@@ -65,16 +68,16 @@ async function isOutOfSight(file: string): Promise<boolean> {
 }
 
 /**
- * Why a configuration found in the current directory may not be used: its author decides which secrets dropcast reads
- * and where it sends them, and after `sudo` in another user's folder that author is this user (git's `safe.directory`,
+ * Why a configuration from the current directory must not be used. Its author decides which secrets dropcast reads and
+ * where it sends them, and after `sudo` in another user's folder that user is the author (git's `safe.directory`,
  * CVE-2022-24765).
  *
  * @param stat of the open file
- * @returns null when the file, and the link that led to it, belong to root or to the user who runs dropcast
+ * @returns null if the file and any link to it belong to root or to the user running dropcast
  */
 export async function refuseForeignOwner(path: string, stat: Pick<Stats, 'uid'>): Promise<string | null> {
   const user = process.geteuid?.();
-  // Windows has no user ids.
+  // Windows has no user IDs.
   if (user === undefined) return null;
   const link = await lstat(path);
   const other = [stat.uid, link.uid].find((uid) => uid !== 0 && uid !== user);

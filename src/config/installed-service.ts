@@ -1,33 +1,32 @@
 import { basename, join } from 'node:path';
 import { variable, type Environment } from './environment.ts';
 
-/** The directory of the configurations and keys of installed services. */
+/** Directory for the configurations and keys of installed services. */
 const CONFIG_DIRECTORY = '/etc/dropcast';
 
 /** An installed service and its files (systemd/dropcast.service, systemd/dropcast@.service). */
 export interface InstalledService {
-  /** `dropcast` or `dropcast@NAME`; the unit's name is this with `.service`. */
+  /** `dropcast` or `dropcast@NAME`: the unit name without `.service`. */
   readonly name: string;
   /** `NAME`; null for `dropcast.service`. */
   readonly instance: string | null;
   readonly configFile: string;
-  /** The source of its `LoadCredential=api_key:`. Only root may read it. */
+  /** Source file of `LoadCredential=api_key:`, readable only by root. */
   readonly keyFile: string;
-  /** Its `StateDirectory=`. */
+  /** The unit's `StateDirectory=`. */
   readonly stateDir: string;
-  /** Its `RuntimeDirectory=`. */
+  /** The unit's `RuntimeDirectory=`. */
   readonly runtimeDir: string;
-  /**
-   * The drop-in that gives its unit access to the folders, in the administrator's directory of units (systemd.unit(5)).
-   */
+  /** Drop-in that gives the unit access to the folders, in the administrator's unit directory (systemd.unit(5)). */
   readonly dropInFile: string;
   /**
-   * Gives the service everything its configuration needs: permissions, drop-in, and a restart if one of them changed.
+   * Command that gives the service everything its configuration needs: permissions, drop-in, and a restart if either
+   * changed.
    */
   readonly setupCommand: string;
 }
 
-/** @param instance `NAME` of `dropcast@NAME.service`; null is `dropcast.service`. */
+/** @param instance `NAME` of `dropcast@NAME.service`; null for `dropcast.service`. */
 export function installedService(instance: string | null): InstalledService {
   const name = instance === null ? 'dropcast' : `dropcast@${instance}`;
   return {
@@ -42,19 +41,19 @@ export function installedService(instance: string | null): InstalledService {
   };
 }
 
-/** The service that this file configures, for any reader; null for files elsewhere. */
+/** The service that this file configures, whoever reads it; null for files elsewhere. */
 export function serviceOf(configFile: string): InstalledService | null {
   const instance = basename(configFile, '.yaml');
   const service = installedService(instance === 'dropcast' ? null : instance);
   return service.configFile === configFile ? service : null;
 }
 
-/** How to get access to an installed service's configuration, to append to the reason; empty for other files. */
+/** Advice on getting access to an installed service's configuration, to append to an error; empty for other files. */
 export function howToRead(configFile: string, environment: Environment): string {
   if (serviceOf(configFile) === null) return '';
   if (variable(environment, 'STATE_DIRECTORY') === undefined)
     return '; run the command with sudo, or ask for membership in the group dropcast';
-  // Only systemd sets this variable (systemd.exec(5)). In a container, users and groups differ from those outside.
+  // Only systemd sets this variable (systemd.exec(5)). Users and groups in a container differ from those outside.
   if (variable(environment, 'INVOCATION_ID') === undefined) return '';
   return `; the service runs as user dropcast: \`sudo chgrp dropcast ${configFile} && sudo chmod 640 ${configFile}\``;
 }

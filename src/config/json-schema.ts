@@ -3,24 +3,24 @@ import type { KeyPath } from './raw-tree.ts';
 import { configSchema } from './schema.ts';
 import type { SecretKind } from './schema-values.ts';
 
-/** The part of JSON Schema that the configuration uses. */
+/** The subset of JSON Schema that the configuration uses. */
 export interface JsonSchema {
   readonly description?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
-  /** For mappings that a `type` distinguishes. */
+  /** Alternatives for mappings that are distinguished by `type`. */
   readonly oneOf?: readonly JsonSchema[];
   readonly const?: string;
   readonly additionalProperties?: JsonSchema | boolean;
-  /** Only in {@link markedSchema}. */
+  /** Present only in {@link markedSchema}. */
   readonly 'x-secret'?: SecretKind;
 }
 
-/** A name, not an address: the file is next to the configuration, and nothing is fetched. */
+/** A name, not an address: the schema file is next to the configuration and nothing is fetched. */
 const ID = 'urn:dropcast:config';
 
-/** The schema for editors. Draft-07, which the YAML language server supports best. */
+/** The configuration schema for editors. Uses Draft-07, which the YAML language server supports best. */
 export function configJsonSchema(): JsonSchema {
   const { $schema, ...rest } = JSON.parse(JSON.stringify(markedSchema, withoutMarks)) as Record<string, unknown>;
   return { $schema, $id: ID, title: 'dropcast configuration', ...rest } as JsonSchema;
@@ -30,7 +30,7 @@ function withoutMarks(key: string, value: unknown): unknown {
   return key === 'x-secret' ? undefined : value;
 }
 
-/** The same schema, with a mark on every secret. */
+/** The same schema, with every secret marked. */
 export const markedSchema = z.toJSONSchema(configSchema, { target: 'draft-7', io: 'input' }) as JsonSchema;
 
 /** The content of `config.schema.json`. */
@@ -38,7 +38,7 @@ export function configJsonSchemaText(): string {
   return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 }
 
-/** The schema of a place in the tree; `null` if the place cannot exist. */
+/** The schema for a place in the tree; `null` if there can be no such place. */
 export function schemaAt(path: KeyPath, root: JsonSchema = markedSchema): JsonSchema | null {
   let schema: JsonSchema | null = root;
   for (const step of path) {
@@ -48,7 +48,10 @@ export function schemaAt(path: KeyPath, root: JsonSchema = markedSchema): JsonSc
   return schema;
 }
 
-/** The keys that a mapping at this place may have. @param type its `type`, if that decides */
+/**
+ * The keys that a mapping at this place may have.
+ * @param type the mapping's `type`, if the keys depend on it
+ */
 export function keysAt(path: KeyPath, type?: string): readonly string[] {
   const schema = schemaAt(path);
   if (schema === null) return [];
@@ -59,7 +62,10 @@ function ofType({ oneOf }: JsonSchema, type: unknown): JsonSchema | undefined {
   return oneOf?.find(({ properties }) => properties?.['type']?.const === type);
 }
 
-/** The schemas of the members of a mapping. @param type its `type`, if that decides; an unknown one has no members */
+/**
+ * The schemas of a mapping's members.
+ * @param type the mapping's `type`, if the members depend on it; an unknown type has no members
+ */
 export function membersOf(
   schema: JsonSchema,
   type: unknown,
@@ -69,7 +75,7 @@ export function membersOf(
   return { properties: propertiesOf(meant), others: typeof others === 'object' ? others : {} };
 }
 
-/** The other places that have a key of this name: `uploads.concurrency`, `folders[].settle`. */
+/** All places that allow a key of this name, such as `uploads.concurrency` and `folders[].settle`. */
 export function placesOf(key: string, schema: JsonSchema = markedSchema, place = ''): readonly string[] {
   if (schema.items !== undefined) return placesOf(key, schema.items, `${place}[]`);
   return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {

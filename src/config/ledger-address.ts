@@ -1,10 +1,10 @@
 import { isLoopback } from './addresses.ts';
 
-/** The address of a ledger's database. */
+/** The address of a ledger's PostgreSQL database. */
 export interface LedgerAddress {
-  /** For display: the address without a password. */
+  /** The address without a password, for display. */
   readonly url: string;
-  /** A name, an IP address without brackets, or the absolute directory of a Unix socket. */
+  /** A host name, an IP address without brackets, or the absolute path of a Unix socket directory. */
   readonly host: string;
   readonly port: number;
   readonly user: string;
@@ -21,8 +21,7 @@ const ADDRESS =
 const PLACE = /^(?<host>\[[\da-f:.]+\]|[\w%.-]*)(?::(?<digits>\d{1,5}))?$/i;
 
 /**
- * Parses the address of a PostgreSQL database in the form of libpq. Messages never repeat it, because it may contain a
- * password.
+ * Parses a PostgreSQL address in libpq's format. Messages never repeat the address because it may contain a password.
  */
 export function parseLedgerAddress(text: string): Parsed {
   const { user = '', place = '', database = '', query } = ADDRESS.exec(text)?.groups ?? {};
@@ -58,13 +57,16 @@ function noQuery(query: string): string {
   return `has a query (?…); ${instead}`;
 }
 
-/** The password in an address; null when there is none. */
+/** The password in an address; null if there is none. */
 export function passwordIn(text: string): string | null {
   const password = ADDRESS.exec(text)?.groups?.['password'];
   return password === undefined || password === '' ? null : decoded(password);
 }
 
-/** The address without its password. @param instead replaces the password and its colon */
+/**
+ * Returns the address without its password.
+ * @param instead replaces the password and the colon before it
+ */
 export function withoutPassword(text: string, instead = ''): string {
   return text.replace(/^([^:]*:\/\/[^:@/]*):[^/]*@/, `$1${instead}@`);
 }

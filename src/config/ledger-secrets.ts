@@ -6,17 +6,21 @@ import { property, textOf } from './raw-tree.ts';
 import { secret, type Secret } from './secret.ts';
 import { lookUp, type SecretKey, type SecretSource } from './secret-source.ts';
 
-/** The files that a ledger on PostgreSQL needs. */
+/** The password and certificates for a PostgreSQL ledger. */
 export interface LedgerSecrets {
   readonly password: Secret | null;
-  /** PEM text of the authorities to trust; null: those of the system. */
+  /** Trusted certificate authorities as PEM text; null for the system's. */
   readonly ca: string | null;
-  /** Why one of them cannot be read, if the command can do without; null: they were read, or there are none. */
+  /**
+   * Why something could not be read, in a command that can do without it; null if everything was read or nothing is
+   * configured.
+   */
   readonly unread: string | null;
 }
 
 /**
- * Reads the password of the ledger and the authorities for its server. No finding contains any part of the password.
+ * Reads the ledger password and the certificate authorities for its server. Findings never contain any part of the
+ * password.
  */
 export async function resolveLedgerSecrets(
   tree: unknown,
@@ -31,7 +35,10 @@ export async function resolveLedgerSecrets(
   };
 }
 
-/** For a command that needs them only while no daemon runs: an operator of a daemon need not be able to read them. */
+/**
+ * Reads the secrets for a command that needs them only while no daemon is running. Someone who only operates a daemon
+ * need not be able to read them.
+ */
 export async function ledgerSecretsIfReadable(tree: unknown, source: SecretSource): Promise<LedgerSecrets> {
   const { secrets, findings } = await resolveLedgerSecrets(tree, source);
   const refused = findings.find(({ severity }) => severity === 'error');

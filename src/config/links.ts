@@ -1,16 +1,16 @@
 import { lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The kernel's limit (path_resolution(7)). */
+/** Maximum number of links to follow, as in the kernel (path_resolution(7)). */
 const mostLinks = 40;
 
 /**
- * The first symbolic link in a path that belongs neither to root nor to the user of this process. The owner of such a
- * link chooses its target: another folder that dropcast may read, or dropcast's own state directory.
+ * Finds the first symbolic link in a path that belongs neither to root nor to the current user. The link's owner
+ * chooses its target, which could be another folder that dropcast may read, or dropcast's own state directory.
  *
  * @param path absolute
- * @returns null when there is none
- * @throws the system's error for a part of the path
+ * @returns null if there is no such link
+ * @throws the system error for a component of the path
  */
 export async function linkOfOthers(path: string): Promise<string | null> {
   const names = namesOf(path);
@@ -31,7 +31,10 @@ export async function linkOfOthers(path: string): Promise<string | null> {
   return null;
 }
 
-/** Why a path is refused, and what to do. @param link result of `linkOfOthers` */
+/**
+ * Explains why a path is refused and what to do.
+ * @param link result of `linkOfOthers`
+ */
 export function whyRefusedLink(link: string): string {
   return `it leads through the symbolic link ${JSON.stringify(link)}, which belongs to another user; put the path that it leads to in the configuration`;
 }

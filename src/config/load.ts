@@ -20,21 +20,23 @@ import { resolveSecrets } from './secrets.ts';
 import { writtenSettings } from './settings.ts';
 
 export interface Loaded {
-  /** `null` when there is any error. */
+  /** `null` if there is any error. */
   readonly config: Config | null;
-  /** The files and directories it names, as far as they are readable; `null` when the text is not YAML. */
+  /**
+   * The files and directories named in the configuration, as far as they can be read; `null` if the text is not YAML.
+   */
   readonly paths: ConfigPaths | null;
-  /** All of them, in the order of the file. */
+  /** All problems, in file order. */
   readonly problems: readonly Problem[];
-  /** The place of a key's value, or of the nearest parent of a missing key. */
+  /** Returns the position of a key's value, or of the nearest parent if the key is missing. */
   locate(key: string): Position;
 }
 
 /**
- * Reads a configuration: file → YAML with positions → schema and checks → {@link Config}. A mistake in it never throws:
- * all of them are in `problems`. The folders in it need not exist: `checkDirectories` checks those.
+ * Reads a configuration: file → YAML with positions → schema and checks → {@link Config}. Mistakes never throw; all are
+ * listed in `problems`. The configured folders need not exist; `checkDirectories` checks them.
  *
- * @param place the result of `findConfig`. A string is a file that the user named
+ * @param place the result of `findConfig`, or the path of a file that the user named
  * @param use `without key` neither reads nor checks the key, which an operator of a daemon may not be allowed to read
  */
 export async function loadConfig(
@@ -45,7 +47,7 @@ export async function loadConfig(
   const { file, isImplicit } = typeof place === 'string' ? { file: place, isImplicit: false } : place;
   const configFile = resolve(environment.cwd, file);
   const { document, mode } = await readDocument({ file: configFile, isImplicit }, environment);
-  // A file with only comments is a mapping without keys.
+  // A file with only comments counts as an empty mapping.
   const tree = document.value ?? {};
   const locate = (key: string): Position => document.locate(parseKeyPath(key), 'value');
   if (document.problems.length > 0)
@@ -60,7 +62,7 @@ export async function loadConfig(
     secretFindings,
     schema.findings,
     checkTree(tree, paths, environment),
-    // A command that only controls a daemon sends no key.
+    // A command that only controls a daemon never sends the key.
     use === 'with key' ? await checkTrust(source) : [],
   ]);
   const problems = findings
@@ -71,7 +73,7 @@ export async function loadConfig(
   const lineOf = (key: string): number => locate(key).line;
   const assembled = assemble(schema.checked, { paths, environment, secrets, lineOf });
   const hidden = secretsIn(assembled).map((secret) => secret.reveal());
-  // Without the key it is unknown what to hide.
+  // Without the key, there is no knowing which values to hide.
   const written = use === 'with key' ? writtenSettings(tree, lineOf, hidden) : [];
   const config = { ...assembled, source: { written, warnings: problems } };
   return { config, paths, problems, locate };
@@ -94,7 +96,7 @@ async function readDocument(
   };
 }
 
-/** The decoded text first differs from the bytes at the decoder's first replacement. */
+/** Finds the first invalid byte: the decoded text first differs from the bytes at the decoder's first replacement. */
 function firstBadByte(bytes: Buffer, text: string): Position {
   const offset = Buffer.from(text).findIndex((byte, index) => byte !== bytes[index]);
   const before = bytes.subarray(0, offset).toString('utf8');
@@ -107,7 +109,7 @@ function textProblems(document: ConfigDocument, file: string): Problem[] {
     .toSorted(byPlace);
 }
 
-/** Earlier sources win: a later finding about the same key would only repeat theirs. */
+/** Merges findings. Earlier sources win, because a later finding about the same key would only repeat the first. */
 function merge(sources: readonly (readonly Finding[])[]): Finding[] {
   const taken = new Set<string>();
   return sources.flatMap((findings) => {
@@ -118,10 +120,10 @@ function merge(sources: readonly (readonly Finding[])[]): Finding[] {
 }
 
 const OTHERS_WRITE = 0o002;
-/** Only the owner of a file may remove or replace it, as in /tmp. */
+/** Sticky bit: only a file's owner may remove or replace it, as in /tmp. */
 const STICKY = 0o1000;
 
-/** Whether other users can change a configuration, because its author decides where the key is sent. */
+/** Checks whether other users can change the configuration, because its author decides where the key is sent. */
 async function checkTrust({ configFile, mode, environment }: SecretSource): Promise<readonly Finding[]> {
   return [
     ...checkMode(configFile, mode),
@@ -136,7 +138,10 @@ function checkMode(configFile: string, mode: number): Finding[] {
   return [error([], message)];
 }
 
-/** Only a warning: containers mount configuration maps in such directories, where they cannot be changed. */
+/**
+ * Warns about a world-writable directory. Not an error, because containers mount configuration maps in such directories
+ * and the files cannot be changed there.
+ */
 async function checkDirectory(directory: string): Promise<Finding[]> {
   const mode = await stat(directory).then(
     (found) => found.mode,
@@ -146,7 +151,10 @@ async function checkDirectory(directory: string): Promise<Finding[]> {
   return [warning([], `every user can replace this file; run: chmod o-w ${shellWord(directory)}`)];
 }
 
-/** dropcast always checks certificates; a user who set this variable expects otherwise and should know. */
+/**
+ * Rejects `NODE_TLS_REJECT_UNAUTHORIZED=0`. dropcast always checks certificates, and a user who set this variable
+ * expects otherwise.
+ */
 function checkEnvironment({ env }: Environment): Finding[] {
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return [];
   const message =

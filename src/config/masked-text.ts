@@ -3,20 +3,20 @@ import type { Node, Pair, Scalar } from 'yaml';
 import { isSecretKey } from '../log/redaction.ts';
 import { MAX_CONFIG_SIZE } from './document.ts';
 
-/** The text of a configuration for other eyes. */
+/** The text of a configuration that is safe to show to others. */
 export interface MaskedText {
-  /** The same lines, with everything that may be secret replaced. */
+  /** The same lines, with everything that may be secret masked. */
   readonly text: string;
-  /** The replaced values in parsed form: they must not appear elsewhere either. */
+  /** The masked values in parsed form, which must not appear anywhere else either. */
   readonly secrets: readonly string[];
 }
 
 const MASK = '[redacted]';
 
 /**
- * Hides what may be secret in a configuration, also in one that is wrong: values of secret keys however they are
- * written (quoted, in blocks, behind anchors), addresses other than that of the service, and words that look like keys,
- * in comments too.
+ * Masks what may be secret in a configuration, even an invalid one: values of secret keys in any notation (quoted, in
+ * blocks, behind anchors), addresses other than the service's, and words that look like keys, including those in
+ * comments.
  */
 export function maskedText(text: string): MaskedText {
   if (text.length > MAX_CONFIG_SIZE) return { text: `${MASK}: longer than a configuration may be\n`, secrets: [] };
@@ -57,25 +57,28 @@ function isKey(node: Scalar, parent: unknown): boolean {
   return typeof parent === 'object' && parent !== null && 'key' in parent && parent.key === node;
 }
 
-/** Keys of notifications whose values let people read or write them. */
+/** Notification keys whose values would let people read or write notifications. */
 const alsoSecret = new Set(['url', 'topic', 'headers', 'auth', 'user', 'smtp', 'pass']);
 
-/** The hidden part of a scalar; null: nothing. @param keys of the mappings around it, the outermost first */
+/**
+ * The part of a scalar to mask; null if there is nothing to mask.
+ * @param keys of the enclosing mappings, outermost first
+ */
 function placeOf({ value, tag, range }: Scalar, keys: readonly string[], text: string): MaskedRange | null {
   const [from, end] = range ?? [0, 0];
   if (end <= from || value === null || typeof value === 'boolean') return null;
-  // A block ends with its line.
+  // The range of a block scalar includes its final line break, which stays.
   const to = from + text.slice(from, end).trimEnd().length;
   const words = typeof value === 'string' ? value : JSON.stringify(value);
-  // Lines keep their numbers.
+  // Removed line breaks are added back so that line numbers stay the same.
   const ends = '\n'.repeat(text.slice(from, to).split('\n').length - 1);
   const values = [words.trim(), ...passwordsIn(words)];
   const place = (instead: string): MaskedRange => ({ from, to, instead: instead + ends, values });
-  // An argument that is no name may be the secret itself, put there by mistake.
+  // An argument that is not a variable name may be the secret itself, put there by mistake.
   if (tag === '!env') return /^[A-Z][A-Z0-9_]*$/.test(words) ? null : place(MASK);
   if (tag === '!file' || tag === '!credential') return looksSecret(words) ? place(MASK) : null;
   if (keys.some((key) => isSecretKey(key) || alsoSecret.has(key.toLowerCase()))) return place(MASK);
-  // Its arguments may be ordinary words, which may be elsewhere.
+  // Command arguments may be ordinary words that also occur elsewhere.
   if (keys.at(-1) === 'command')
     return words.startsWith('/') ? null : { ...place(MASK), values: words.split(/\s+/).filter(looksSecret) };
   const isService = keys.at(-1) === 'base_url';
@@ -101,7 +104,7 @@ function isTelling(comment: string): boolean {
   return /:\/\/|@/.test(comment) || comment.split(/[\s"'=:,{}[\]]+/).some(looksSecret);
 }
 
-/** A word that no person thought of: long, of letters and digits, and no path. */
+/** Whether a word looks machine-generated: long, made of letters and digits, and not a path. */
 function looksSecret(word: string): boolean {
   return (
     /^(?:sk|pk|rk|tk|ghp|gho|xox[a-z]|whsec|AKIA|eyJ)[\w-]{4,}/.test(word) ||
@@ -110,8 +113,8 @@ function looksSecret(word: string): boolean {
 }
 
 /**
- * Without what may let others in: user and password, secret parts of the path, query and fragment. A password may have
- * any letter in it, so all before the last @ is hidden.
+ * Masks everything in an address that may grant access: user, password, secret parts of the path, query and fragment. A
+ * password may contain any character, so everything before the last @ is masked.
  */
 function withoutAccess(address: string): string {
   return address
@@ -124,7 +127,7 @@ function originOf(address: string): string {
   return withoutAccess(address).replace(/^([^:]*:\/\/[^/]+)\/.+$/s, `$1/${MASK}`);
 }
 
-/** What `withoutAccess` hides, part by part. */
+/** The parts that `withoutAccess` masks. */
 function passwordsIn(address: string): readonly string[] {
   const [, login = ''] = /^(?:[^:]*:\/\/)?(.*)@/s.exec(address) ?? [];
   const [user = '', ...password] = login.split(':');
@@ -141,7 +144,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Once more line by line: where the text is not YAML, the parser may have missed some. */
+/** Masks again line by line, because the parser may have missed secrets where the text is not YAML. */
 function withoutSecretLines(text: string): string {
   let hiddenBelow = -1;
   const lines = text.split('\n').map((line) => {
@@ -157,7 +160,7 @@ function withoutSecretLines(text: string): string {
   return lines.join('\n');
 }
 
-/** Where the value of a secret key begins that is still to be hidden; null: nowhere. */
+/** Where in a line the value of a secret key begins, unless it is already masked; null if there is none. */
 function secretValueIn(line: string): number | null {
   if (/^\s*#/.test(line)) return null;
   for (const { 0: whole, 1: key = '', index } of line.matchAll(/([\w-]+)["']?\s*:(?=\s|$)\s*/g)) {

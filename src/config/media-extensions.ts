@@ -1,9 +1,9 @@
 /**
- * Extensions of files that video services accept, in lower case. A folder includes all of them by default. Sources: the
- * formats that YouTube names (MOV, MPEG-1/2/4, MP4, MPG, AVI, WMV, MPEGPS, FLV, 3GPP, WebM), the filter of Kaltura's
- * KSU (flv asf qt mov mpg mpeg avi wmv mp4 m4v 3gp), the containers of AWS Elemental Live and MediaConvert (f4v flv avi
- * divx xvid mkv m2ts m2t mts ts trp mpeg mp4 m4v mxf mov wav m2v m1v vob 3g2 dv gxf), and for sound those of Alibaba
- * MPS (aac flac m4a mp3 ogg opus wma mp2). AVCHD cameras write `.mts`.
+ * Lower-case extensions of files that video services accept, included in every folder by default. Sources: the formats
+ * that YouTube lists (MOV, MPEG-1/2/4, MP4, MPG, AVI, WMV, MPEGPS, FLV, 3GPP, WebM), the filter in Kaltura's KSU (flv
+ * asf qt mov mpg mpeg avi wmv mp4 m4v 3gp), the containers of AWS Elemental Live and MediaConvert (f4v flv avi divx
+ * xvid mkv m2ts m2t mts ts trp mpeg mp4 m4v mxf mov wav m2v m1v vob 3g2 dv gxf), and for audio those of Alibaba MPS
+ * (aac flac m4a mp3 ogg opus wma mp2). AVCHD cameras write `.mts`.
  */
 export const includedExtensions: readonly string[] = (
   'mp4 mov m4v mkv webm avi mpg mpeg ts m2ts mxf mp3 m4a wav flac ' +
@@ -11,8 +11,8 @@ export const includedExtensions: readonly string[] = (
 ).split(' ');
 
 /**
- * Extensions of video and sound that few services accept. A folder with its own `include` may leave out the others,
- * too.
+ * Video and audio extensions that few services accept. A folder with its own `include` may also omit extensions from
+ * the default list.
  */
 const rarelyTaken = [
   'mk3d',
@@ -34,7 +34,7 @@ const rarelyTaken = [
 
 const extensions = new Set([...includedExtensions, ...rarelyTaken]);
 
-/** @returns the extension of a path with its dot when it is one of video or sound, like `.mts`, else null */
+/** @returns the path's extension with its dot, such as `.mts`, if it is a video or audio extension, else null */
 export function mediaExtensionOf(path: string): string | null {
   const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
   return path.length > extension.length && extensions.has(extension) ? `.${extension}` : null;

@@ -5,17 +5,17 @@ import { serviceOf } from './installed-service.ts';
 import { listOf, property, textOf } from './raw-tree.ts';
 import { secretFiles } from './secret-places.ts';
 
-/** The files and directories that a configuration names. */
+/** Files and directories named in a configuration. */
 export interface ConfigPaths extends Pick<Config, 'file' | 'stateDir' | 'failureLog'> {
   readonly folders: readonly Pick<FolderConfig, 'key' | 'path' | 'afterReady'>[];
-  /** The path of the control socket. */
+  /** Path of the control socket. */
   readonly socket: string;
-  /** The targets of `!file`, and the certificates for the ledger, absolute. */
+  /** Absolute paths of `!file` targets and the ledger's certificates. */
   readonly secretFiles: readonly string[];
 }
 
 /**
- * Reads the paths from a tree that may have mistakes elsewhere, so that a missing folder is reported together with a
+ * Reads the paths from a tree that may have mistakes elsewhere, so that a missing folder is reported along with a
  * misspelt key.
  */
 export function configPaths(tree: unknown, file: string, environment: Environment): ConfigPaths {
@@ -53,16 +53,16 @@ function afterReadyOf(folder: unknown): FolderConfig['afterReady'] {
   return { kind: value === 'delete' || property(value, 'delete') !== undefined ? 'delete' : 'keep' };
 }
 
-/** Absolute and normalised: relative paths start at the configuration file, `~` is the home directory. */
+/** Makes a path absolute and normalised. Relative paths start at the configuration file; `~` is the home directory. */
 export function resolvePath(text: string, configFile: string, environment: Environment): string {
   if (text === '~' || text.startsWith('~/')) return resolve(environment.home, text.slice(2));
   return resolve(dirname(configFile), text);
 }
 
 /**
- * systemd's `StateDirectory=`. Without the variable: the directory of the service that reads this file, so that `sudo
- * dropcast status` looks where the service writes; otherwise the XDG base directory, whose specification says to ignore
- * a relative one.
+ * The default state directory: systemd's `StateDirectory=` if the variable is set. Otherwise the directory of the
+ * service that uses this file, so that `sudo dropcast status` looks where the service writes. Otherwise the XDG base
+ * directory, whose specification says to ignore relative paths.
  */
 export function defaultStateDir(configFile: string, environment: Environment): string {
   const given = systemdDirectory(environment, 'STATE_DIRECTORY') ?? serviceOf(configFile)?.stateDir;
@@ -72,23 +72,26 @@ export function defaultStateDir(configFile: string, environment: Environment): s
   return join(environment.home, '.local/state/dropcast');
 }
 
-/** `auto` is `dropcast.sock` in systemd's `RuntimeDirectory=`, otherwise in the state directory. */
+/**
+ * Resolves the control socket path. `auto` is `dropcast.sock` in systemd's `RuntimeDirectory=`, or else in the state
+ * directory.
+ */
 export function socketPath(text: string, stateDir: string, configFile: string, environment: Environment): string {
   if (text !== 'auto') return resolvePath(text, configFile, environment);
   return join(systemdDirectory(environment, 'RUNTIME_DIRECTORY') ?? stateDir, 'dropcast.sock');
 }
 
-/** The read-only socket next to the control socket, for members of its group. */
+/** Path of the read-only socket next to the control socket, which is for members of the socket's group. */
 export function readSocketPath(socket: string): string {
   return `${socket.replace(/\.sock$/, '')}.read.sock`;
 }
 
-/** `failures.jsonl` in systemd's `LogsDirectory=`, otherwise in the state directory. */
+/** Path of `failures.jsonl`: in systemd's `LogsDirectory=`, otherwise in the state directory. */
 function failureLogPath(stateDir: string, environment: Environment): string {
   return join(systemdDirectory(environment, 'LOGS_DIRECTORY') ?? stateDir, 'failures.jsonl');
 }
 
-/** True when `inner` is `outer` or below it. Both are absolute and normalised. */
+/** True if `inner` is `outer` or below it. Both must be absolute and normalised. */
 export function isWithin(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith('/') ? outer : `${outer}/`);
 }

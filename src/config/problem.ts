@@ -2,7 +2,7 @@ import { isAbsolute, relative } from 'node:path';
 import { escapeControls, quote } from '../log/unsafe-characters.ts';
 import { formatKeyPath, type KeyPath } from './raw-tree.ts';
 
-/** Line and column, both from 1. */
+/** A line and column, both counted from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -13,9 +13,9 @@ export interface Finding {
   readonly path: KeyPath;
   readonly message: string;
   readonly severity: 'error' | 'warning';
-  /** `key` points at the name (an unknown key), `value` at its value. */
+  /** Where to point: `key` for the name (such as an unknown key), `value` for its value. */
   readonly at: 'key' | 'value';
-  /** The exact place, if it differs from the start of the key or value: a tag, one of several equal keys. */
+  /** The exact position, if it is not the start of the key or value: a tag, or one of several duplicate keys. */
   readonly place?: Position;
   /** See {@link Problem.passing}. */
   readonly passing?: true;
@@ -23,15 +23,15 @@ export interface Finding {
 
 /** One mistake in a configuration, for display. */
 export interface Problem extends Position {
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string;
-  /** `folders[0].rules[1].chanel`; empty for the text as a whole. */
+  /** The key, such as `folders[0].rules[1].chanel`; empty for the text as a whole. */
   readonly key: string;
   readonly message: string;
   readonly severity: 'error' | 'warning';
   /**
-   * It may pass without a change, like a disk that is not mounted yet: the daemon starts anyway and waits for that
-   * folder.
+   * Whether the problem may resolve itself without a change, as when a disk is not mounted yet. The daemon starts
+   * anyway and waits for that folder.
    */
   readonly passing?: true;
 }
@@ -44,24 +44,24 @@ export function warning(path: KeyPath, message: string): Finding {
   return { path, message, severity: 'warning', at: 'value' };
 }
 
-/** @param place the place of the finding's key in the document */
+/** @param place position of the finding's key in the document */
 export function toProblem({ path, message, severity, passing }: Finding, file: string, place: Position): Problem {
   return { file, ...place, key: formatKeyPath(path), message, severity, ...(passing && { passing }) };
 }
 
-/** Sorts problems in the order of the file. */
+/** Compares positions for sorting problems in file order. */
 export function byPlace(a: Position, b: Position): number {
   return a.line - b.line || a.column - b.column;
 }
 
 /**
- * `dropcast.yaml:12:5 folders[0].rules[1].chanel: unknown key, did you mean "channel"?`; the file relative to `cwd` if
- * below it.
+ * Formats a problem: `dropcast.yaml:12:5 folders[0].rules[1].chanel: unknown key, did you mean "channel"?`. The file is
+ * shown relative to `cwd` if it is below it.
  */
 export function formatProblem(problem: Problem, cwd: string): string {
   const inside = relative(cwd, problem.file);
   const isElsewhere = inside === '' || inside.startsWith('..') || isAbsolute(inside);
-  // Everything is below /, and `etc/dropcast/dropcast.yaml` would be confusing.
+  // Everything is below /, and a relative `etc/dropcast/dropcast.yaml` would be confusing.
   const file = isElsewhere || cwd === '/' ? problem.file : inside;
   const shown = escapeControls(file) === file ? file : quote(file);
   const key = problem.key === '' ? '' : `${problem.key}: `;

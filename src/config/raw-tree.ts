@@ -1,12 +1,12 @@
 import { quoted } from '../routing/text.ts';
 
-// The data of the YAML file, before any check.
+// The data from the YAML file, before any check.
 
-/** The place of a value in the tree: `['folders', 0, 'rules', 1, 'match']`. */
+/** The location of a value in the tree, such as `['folders', 0, 'rules', 1, 'match']`. */
 export type KeyPath = readonly (string | number)[];
 
 /**
- * The path as the operator reads it: `folders[0].rules[1].match`; a key that is not a plain word is quoted in brackets.
+ * Formats a path for the operator: `folders[0].rules[1].match`. A key that is not a plain word is quoted in brackets.
  */
 export function formatKeyPath(path: KeyPath): string {
   return path.map(formatStep).join('');
@@ -18,7 +18,7 @@ function formatStep(step: string | number, index: number): string {
   return index === 0 ? step : `.${step}`;
 }
 
-/** Parses plain keys such as `folders[0].rules[1]`. The program never looks up quoted ones. */
+/** Parses a plain key such as `folders[0].rules[1]`. Quoted keys are never looked up. */
 export function parseKeyPath(key: string): KeyPath {
   return [...key.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([word, index]) => (index === undefined ? word : Number(index)));
 }
@@ -28,7 +28,8 @@ export const SECRET_TAGS = ['env', 'file', 'credential'] as const;
 export type SecretTag = (typeof SECRET_TAGS)[number];
 
 /**
- * `!env NAME`, `!file PATH` or `!credential NAME`: names the source of a secret, and never contains the secret itself.
+ * A value tagged `!env NAME`, `!file PATH` or `!credential NAME`. Names the source of a secret; never contains the
+ * secret itself.
  */
 export class TaggedValue {
   readonly tag: SecretTag;
@@ -40,17 +41,17 @@ export class TaggedValue {
   }
 }
 
-/** The value of a key, or `undefined` without a mapping or such a key. */
+/** The value of a key, or `undefined` if `value` is not a mapping or has no such key. */
 export function property(value: unknown, key: string): unknown {
   return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** The list, or an empty one if the value is not a list. */
+/** Returns the list, or an empty list if the value is not one. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The text, or `undefined` if the value is not text. */
+/** Returns the text, or `undefined` if the value is not text. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

@@ -28,7 +28,7 @@ const fields = {
   grace: duration('0s', 'How long to wait after that time before dropcast reports it.', { min: '0s', max: '12h' }),
 };
 
-/** The expectation of a folder. */
+/** The `expect` setting of a folder. */
 export const folderExpect = z
   .array(
     z.strictObject({
@@ -39,7 +39,7 @@ export const folderExpect = z
   .prefault([])
   .describe('Files that must be there by a time of day. Checking this costs no requests.');
 
-/** The expectation of a rule for its files. */
+/** The `expect` setting of a rule, for the rule's files. */
 export const ruleExpect = z
   .array(z.strictObject({ ...fields }))
   .prefault([])

@@ -4,7 +4,7 @@ import { includedExtensions } from './media-extensions.ts';
 import { anyDuration, duration, identifier, number, parsed, path, text } from './schema-values.ts';
 import { parsePercent, PERCENT_FORM } from './units.ts';
 
-/** The default of `include`. */
+/** Default value of `include`. */
 const DEFAULT_INCLUDE = `**/*.{${includedExtensions.join(',')}}`;
 
 const globs = z.array(text);
@@ -40,7 +40,7 @@ const rule = z.strictObject({
 
 const deleteLater = z
   .strictObject({
-    // No timer runs that long, so the ledger is queried from time to time.
+    // No timer can run that long, so the ledger is queried from time to time.
     after: anyDuration('How long after the file was done.', { min: '1s', max: '3650d' }).optional(),
     when_full: parsed(PERCENT_FORM, parsePercent, { examples: ['85%'], pattern: '^[1-9][0-9]?%$' })
       .optional()
@@ -51,7 +51,7 @@ const deleteLater = z
     when: ({ issues }) => issues.length === 0,
   });
 
-/** A share is a watched folder, so that a file has one name on every host. */
+/** Parses a share name. A share is a whole watched folder, so that a file has the same name on every host. */
 function parseShareName(text: string): { ok: true; value: string } | { ok: false; message: string } {
   if (/^[A-Za-z\d][\w.-]{0,62}$/.test(text)) return { ok: true, value: text };
   const message = /[/:]/.test(text)
@@ -60,7 +60,7 @@ function parseShareName(text: string): { ok: true; value: string } | { ok: false
   return { ok: false, message };
 }
 
-/** A watched folder with its rules. */
+/** A watched folder and its rules. */
 export const folder = z.strictObject({
   path: path.describe(
     'The folder to watch, with everything below it. A relative path starts at this file; ~ is your home.',

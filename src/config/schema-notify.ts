@@ -5,7 +5,7 @@ import { parseWindow, parseTimeOfDay, TIME_FORM, WINDOW_FORM } from './day-windo
 import { duration, headerName, parsed, secret, text } from './schema-values.ts';
 import { parseSmtp, SMTP_FORM } from './smtp-address.ts';
 
-/** Not `live` and `daily`, which come when all is well. */
+/** Notification kinds that are on by default: all but `live` and `daily`, which are sent even when all is well. */
 const usualKinds: readonly NewsKind[] = newsKinds.filter((kind) => kind !== 'live' && kind !== 'daily');
 
 const name = text
@@ -126,7 +126,7 @@ const heartbeat = z.strictObject({
   name,
 });
 
-/** The recipients. */
+/** The list of notification targets. */
 export const notify = z.array(
   z.discriminatedUnion('type', [webhook, ntfy, email, command, heartbeat], {
     error: (issue) =>

@@ -3,7 +3,7 @@ import { DURATION_FORM, LONGEST, parseDuration } from './units.ts';
 
 type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
-/** Text that `parse` turns into a value of the program. Editors see the text. */
+/** A text setting that `parse` converts to a value. Editors still see it as text. */
 export function parsed<T>(
   form: string,
   parse: (text: string) => Parsed<T>,
@@ -30,7 +30,7 @@ export type SecretKind =
   | 'password'
   | 'header';
 
-/** A secret: the value, or its source. This mark alone makes a value a secret: `secrets.ts` finds it. */
+/** A secret: its value or its source. The `x-secret` mark alone makes a setting a secret; `secrets.ts` looks for it. */
 export function secret(kind: SecretKind, description?: string) {
   return z.unknown().meta({ type: 'string', 'x-secret': kind, ...(description !== undefined && { description }) });
 }
@@ -65,8 +65,8 @@ export function number(about: string, range: { min: number; max: number }) {
 }
 
 /**
- * Values that YAML reads as a number or a boolean: an example of the form helps. All others get the message of
- * `check-schema.ts`.
+ * Whether YAML parsed the value as a number or boolean. Only then does an example of the format help; other values get
+ * the message from `check-schema.ts`.
  */
 function isOtherScalar(input: unknown): boolean {
   return typeof input === 'number' || typeof input === 'boolean';
@@ -74,10 +74,12 @@ function isOtherScalar(input: unknown): boolean {
 
 export const text = z.string().regex(/\S/, { error: 'must not be empty', abort: true });
 
-/** RFC 9110 section 5.6.2. */
+/** An HTTP header name (RFC 9110 section 5.6.2). */
 export const headerName = text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'not the name of a header');
 
-/** Identifiers of the service, unchanged. None contains a space, but a pasted one often has some around it. */
+/**
+ * Identifiers issued by the service, used verbatim. They contain no spaces, but pasting often adds some around them.
+ */
 export const identifier = text
   .regex(/^\S+$/, 'must not contain spaces')
   .max(200, 'must not be longer than 200 characters');

@@ -99,8 +99,8 @@ const uploads = z.strictObject({
 });
 
 /**
- * Whether the connection or the client sets a header, so that no upload may carry it. The client has the same rule for
- * what a service asks for; a test keeps the two equal.
+ * Whether a header is set by the connection or the client, so that no upload may carry it. The client applies the same
+ * rule to headers that a service asks for; a test keeps the two in step.
  */
 export function isOfConnection(name: string): boolean {
   return /^(?:host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|cookie|proxy-.*|__proto__)$/i.test(
@@ -108,7 +108,7 @@ export function isOfConnection(name: string): boolean {
   );
 }
 
-/** `auto`, `none`, or a media type (RFC 9110 section 8.3.1), with or without parameters. */
+/** Parses `auto`, `none`, or a media type (RFC 9110 section 8.3.1) with or without parameters. */
 function parseContentType(text: string): { ok: true; value: string } | { ok: false; message: string } {
   if (/^(?:auto|none|[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:;[\x20-\x7e]{1,200})?)$/.test(text))
     return { ok: true, value: text };
@@ -187,7 +187,7 @@ const mapping = z.strictObject({
     ),
 });
 
-/** The ledger: its address alone, or a mapping with more settings. */
+/** The ledger: an address, or a mapping with more settings. */
 const ledger = z.union([address().transform((url): z.output<typeof mapping> => ({ url })), mapping]);
 
 const NAME_FORM = 'a name in quotes';
@@ -202,9 +202,7 @@ function parseMemberName(text: string): { ok: true; value: string } | { ok: fals
   };
 }
 
-/**
- * Every key of the configuration with its default, range and meaning. `assemble.ts` turns the result into a `Config`.
- */
+/** Every configuration key with its default, range and meaning. `assemble.ts` turns the result into a `Config`. */
 export const configSchema = z.strictObject({
   service: service.describe('The account at the video service.'),
   state_dir: path

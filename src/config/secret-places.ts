@@ -2,14 +2,14 @@ import { type JsonSchema, markedSchema, membersOf } from './json-schema.ts';
 import { type KeyPath, TaggedValue, isMapping } from './raw-tree.ts';
 import type { SecretKind } from './schema-values.ts';
 
-/** A value that is a secret, or that names the source of one. */
+/** The place of a value that is a secret or names the source of one. */
 export interface SecretPlace {
   readonly path: KeyPath;
   readonly raw: unknown;
   readonly kind: SecretKind;
 }
 
-/** Every value of the tree that the schema marks as a secret. */
+/** All values in the tree that the schema marks as secret. */
 export function secretPlaces(tree: unknown): readonly SecretPlace[] {
   return placesIn(tree, markedSchema, []);
 }
@@ -23,7 +23,7 @@ function placesIn(raw: unknown, schema: JsonSchema, path: KeyPath): readonly Sec
   return Object.entries(raw).flatMap(([name, each]) => placesIn(each, properties[name] ?? others, [...path, name]));
 }
 
-/** The targets of `!file` in the places of secrets. */
+/** The `!file` targets among the secrets. */
 export function secretFiles(tree: unknown): readonly string[] {
   return secretPlaces(tree).flatMap(({ raw }) =>
     raw instanceof TaggedValue && raw.tag === 'file' ? [raw.argument] : [],

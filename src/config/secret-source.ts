@@ -9,39 +9,40 @@ import { TaggedValue } from './raw-tree.ts';
 const MAX_SECRET_BYTES = 8 * 1024;
 const USE_A_TAG = 'write !env NAME, !file PATH or !credential NAME instead';
 
-/** A key of the configuration whose value is a secret, in the words of messages. */
+/** How messages describe a configuration key whose value is a secret. */
 export interface SecretKey {
-  /** `key` */
+  /** For example `key`. */
   readonly noun: string;
-  /** `the API key` */
+  /** For example `the API key`. */
   readonly what: string;
-  /** Names for messages that show the form. */
+  /** Example names for messages that explain the syntax. */
   readonly exampleVariable: string;
   readonly exampleCredential: string;
-  /** It may have spaces and letters of any language, like a password. */
+  /** Whether spaces and non-ASCII letters are allowed, as in a password. */
   readonly isText?: boolean;
-  /** Why a value of printable ASCII without spaces is refused, or null. Never repeats any part of it. */
+  /**
+   * Returns why a value is refused, or null. The reason never repeats any part of the value. Unless `isText` is set,
+   * the value is already known to be printable ASCII without spaces.
+   */
   refuse(value: string): string | null;
 }
 
-/** The parts of a configuration's source that a secret needs. */
+/** What is needed to resolve a secret, besides the tree. */
 export interface SecretSource {
   readonly configFile: string;
-  /** Permission bits of that file. */
+  /** Permission bits of the configuration file. */
   readonly mode: number;
   readonly environment: Environment;
 }
 
-/** A value or a refusal, or neither when the key is missing. */
+/** A value or a refusal; neither if the key is missing. */
 export interface Found {
   readonly value?: string;
   readonly refusal?: string;
   readonly warning?: string;
 }
 
-/**
- * Resolves the value of `key` in the configuration: from its tag, or as written. No message contains any part of it.
- */
+/** Resolves a secret from its tag, or as written. Messages never contain any part of the secret. */
 export async function lookUp(raw: unknown, key: SecretKey, source: SecretSource): Promise<Found> {
   if (raw instanceof TaggedValue) return behindTag(raw, key, source);
   if (raw === undefined) return {};
@@ -58,7 +59,7 @@ async function behindTag({ tag, argument }: TaggedValue, key: SecretKey, source:
 function fromEnvironment(name: string, key: SecretKey, environment: Environment): Found {
   if (!/^[A-Za-z_]\w*$/.test(name))
     return { refusal: `not a variable name; write it like !env ${key.exampleVariable}` };
-  // The secret itself may be written here by mistake, so only text that looks like a variable is repeated.
+  // The secret itself may have been written here by mistake, so only text that looks like a variable is repeated.
   const shown = /^[A-Z][A-Z0-9_]*$/.test(name)
     ? `the environment variable ${name}`
     : 'the environment variable named here';
@@ -84,9 +85,9 @@ async function fromCredential(name: string, key: SecretKey, source: SecretSource
     return { refusal: `a credential is a name, not a path; write it like !credential ${key.exampleCredential}` };
   const directory = variable(source.environment, 'CREDENTIALS_DIRECTORY');
   if (directory === undefined) return besideTheConfiguration(name, key, source);
-  // systemd sets owner and mode, which differ between its versions.
+  // Permissions are not checked: systemd sets owner and mode, and they vary with its version.
   const read = await readRegularFile(join(directory, name), MAX_SECRET_BYTES);
-  // The units give an empty credential for a missing file.
+  // The units supply an empty credential if the key file is missing.
   const howTo = isMissing(read) || isEmpty(read) ? howToGive(name, key, source.configFile) : null;
   if (howTo !== null) return { refusal: howTo };
   if (isMissing(read))
@@ -97,7 +98,10 @@ async function fromCredential(name: string, key: SecretKey, source: SecretSource
   return checked(withoutLineEnd(read.bytes, key), `the credential ${name}`, key);
 }
 
-/** For the operator's commands: the file that systemd reads for the service. Users without access need sudo. */
+/**
+ * Reads the credential for an operator's command, from the file that systemd loads for the service. Users without
+ * access need sudo.
+ */
 async function besideTheConfiguration(name: string, key: SecretKey, { configFile }: SecretSource): Promise<Found> {
   const file = join(dirname(configFile), fileOf(name, configFile));
   const read = await readRegularFile(file, MAX_SECRET_BYTES);
@@ -111,10 +115,13 @@ async function besideTheConfiguration(name: string, key: SecretKey, { configFile
   return !read.ok && read.errno === 'EACCES' ? { refusal: `${found.refusal}; run the command with sudo` } : found;
 }
 
-/** The credential of the units (systemd/dropcast.service), which is read from `NAME.key` for `dropcast@NAME`. */
+/** Credential name in the units (systemd/dropcast.service). `dropcast@NAME` loads it from `NAME.key`. */
 const UNIT_CREDENTIAL = 'api_key';
 
-/** Each configuration has its own key: the key of another account must not reach this service. */
+/**
+ * Name of the file with a credential. Each configuration has its own key file, so that one account's key never reaches
+ * another service.
+ */
 function fileOf(name: string, configFile: string): string {
   const isOfUnit = name === UNIT_CREDENTIAL && basename(configFile) !== 'dropcast.yaml';
   return isOfUnit ? `${basename(configFile, '.yaml')}.key` : name;
@@ -128,7 +135,7 @@ function isEmpty(read: ReadResult): boolean {
   return read.ok && withoutLineEnd(read.bytes) === '';
 }
 
-/** How to give an installed service its key; null for other secrets and services. */
+/** Explains how to give an installed service its key; null for other secrets and services. */
 function howToGive(name: string, key: SecretKey, configFile: string): string | null {
   const service = serviceOf(configFile);
   if (service === null || name !== UNIT_CREDENTIAL) return null;
@@ -163,7 +170,10 @@ function checkedText(value: string, where: string, key: SecretKey): Found {
   return refusal === null ? { value } : { refusal: `${where} ${refusal}` };
 }
 
-/** Editors and `echo` end a file with a line break. latin1 keeps bytes that are not ASCII visible to the check. */
+/**
+ * Removes the line break with which editors and `echo` end a file. Decoding as latin1 keeps non-ASCII bytes visible to
+ * the check.
+ */
 function withoutLineEnd(bytes: Buffer, { isText }: Pick<SecretKey, 'isText'> = {}): string {
   return bytes.toString(isText === true ? 'utf8' : 'latin1').replace(/(?:\r?\n)+$/, '');
 }

@@ -1,17 +1,19 @@
 import { inspect } from 'node:util';
 
-/** A value that is never printed: `toString`, `toJSON` and inspect give `[secret]`; only `reveal()` gives the value. */
+/**
+ * A value that is never printed: `toString`, `toJSON` and inspect return `[secret]`. Only `reveal()` returns the value.
+ */
 export interface Secret {
   reveal(): string;
 }
 
-/** Every secret in a part of the configuration, for the log to hide. */
+/** Finds every secret in a part of the configuration, so that the log can redact them. */
 export function secretsIn(part: unknown): readonly Secret[] {
   if (part instanceof HiddenText) return [part];
   return typeof part === 'object' && part !== null ? Object.values(part).flatMap(secretsIn) : [];
 }
 
-/** Keeps a value out of logs, JSON, templates and error messages: only `reveal()` gives it. */
+/** Wraps a value to keep it out of logs, JSON, templates and error messages. Only `reveal()` returns it. */
 export function secret(value: string): Secret {
   return new HiddenText(value);
 }

@@ -8,19 +8,19 @@ import { type SecretPlace, secretPlaces } from './secret-places.ts';
 import { type Found, type SecretKey, type SecretSource, lookUp } from './secret-source.ts';
 import { type Secret, secret } from './secret.ts';
 
-/** The secrets of a configuration, for `assemble`. */
+/** A configuration's resolved secrets, for `assemble`. */
 export interface Secrets {
-  /** By path, joined with dots: `service.api_key`, `notify.0.url`. Empty when secrets are not read. */
+  /** Secrets by dotted path: `service.api_key`, `notify.0.url`. Empty if secrets are not read. */
   readonly byPath: ReadonlyMap<string, Secret>;
   readonly apiKeyFrom: SecretOrigin;
   readonly ledger: LedgerSecrets;
 }
 
 /**
- * Resolves every secret that the tree refers to. No finding contains any part of one.
+ * Resolves every secret in the tree. Findings never contain any part of a secret.
  *
  * @param use `without key` reads only what a ledger needs, if permitted
- * @returns `secrets` is null when there is no key
+ * @returns `secrets` is null if there is no key
  */
 export async function resolveSecrets(
   tree: unknown,
@@ -50,14 +50,14 @@ function isOff(kind: SecretKind, raw: unknown): boolean {
 }
 
 interface ResolvedSecret {
-  /** Its path, joined with dots. */
+  /** The secret's path, joined with dots. */
   readonly key: string;
   readonly secret: Secret | null;
   readonly origin: SecretOrigin;
   readonly findings: readonly Finding[];
 }
 
-/** Resolves the secret at one place of the configuration. */
+/** Resolves the secret at one place in the configuration. */
 export async function resolveSecret({ path, raw, kind }: SecretPlace, source: SecretSource): Promise<ResolvedSecret> {
   const key = secretKey(path, kind);
   // Most addresses and headers are not secret, so they may be written in plain text.
@@ -84,7 +84,7 @@ function plain(value: string, key: SecretKey): Found {
   return refusal === null ? { value } : { refusal };
 }
 
-/** The name of the secret in messages, and its permitted form. */
+/** How messages describe the secret, and its permitted form. */
 function secretKey(path: KeyPath, kind: SecretKind): SecretKey {
   const noun = kind === 'webhook secret' || kind === 'webhook text' ? 'secret' : kind;
   const isText = kind === 'password' || kind === 'header' || kind === 'webhook text';
@@ -113,8 +113,8 @@ function secretKey(path: KeyPath, kind: SecretKind): SecretKey {
 }
 
 /**
- * The key goes into a header unchanged: printable ASCII without spaces (RFC 9110, 5.5; RFC 6750, 2.1), as `lookUp`
- * checks.
+ * Checks by kind of secret. The API key has none: it is sent in a header verbatim, and `lookUp` already requires
+ * printable ASCII without spaces (RFC 9110, 5.5; RFC 6750, 2.1).
  */
 const refusals: Partial<Record<SecretKind, SecretKey['refuse']>> = {
   'webhook secret': (value) =>
@@ -125,7 +125,7 @@ const refusals: Partial<Record<SecretKind, SecretKey['refuse']>> = {
     length >= 16 && length <= 500 ? null : 'has to have 16 to 500 characters to be a webhook secret',
   address: (value) => (isWebAddress(value) ? null : 'is not a web address; it begins with https://'),
   topic: (value) => (/^[\w-]{1,64}$/.test(value) ? null : 'is not a topic: letters, digits, _ and -, at most 64'),
-  // Node refuses these characters in a header (RFC 9110, 5.5).
+  // Node refuses all other characters in a header (RFC 9110, 5.5).
   header: (value) => (/^[\x20-\x7e]+$/.test(value) ? null : 'contains a character that no header may have'),
 };
 

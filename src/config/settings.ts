@@ -4,20 +4,20 @@ import type { JsonSchema } from './json-schema.ts';
 import { formatKeyPath, isMapping, TaggedValue } from './raw-tree.ts';
 import type { KeyPath } from './raw-tree.ts';
 
-/** One value of the configuration, for display. */
+/** One configured value, for display. */
 export interface Setting {
-  /** `uploads.concurrency`, `folders[0].settle` */
+  /** For example `uploads.concurrency` or `folders[0].settle`. */
   readonly key: string;
-  /** As written. A secret is `[secret]`, or its source: `!credential api_key`. */
+  /** The value as written. A secret is shown as `[secret]` or its source, such as `!credential api_key`. */
   readonly value: string;
-  /** Line in the file, from 1; null: the key is missing, and the default applies. */
+  /** Line in the file, from 1; null if the key is missing and the default applies. */
   readonly line: number | null;
 }
 
 /**
- * The written settings, value by value, without the rules.
+ * Lists the settings written in the file, value by value, without the rules.
  *
- * @param lineOf the line of a key
+ * @param lineOf returns the line of a key
  * @param secrets values to hide
  */
 export function writtenSettings(
@@ -42,22 +42,22 @@ export function writtenSettings(
   return walk([], tree);
 }
 
-/** Its address may contain a password. */
+/** Whether a key holds the ledger's address, which may contain a password. */
 function isLedger(key: string): boolean {
   return key === 'ledger' || key === 'ledger.url';
 }
 
-/** The rules are the largest part of the file, and are displayed as a table. */
+/** Whether a path leads to rules. Rules are the largest part of the file and are shown as a table. */
 function isRules(path: KeyPath): boolean {
   return path.length === 3 && path[0] === 'folders' && path[2] === 'rules';
 }
 
 /**
- * Adds the defaults of missing keys.
+ * Adds default values for missing keys.
  *
  * @param place of a mapping: empty, or `folders[0]`
- * @param ofMachine values of keys whose default depends on the machine
- * @returns the values in the order of the documentation; for lists of mappings (`folders`, `notify`) only the written
+ * @param ofMachine values for keys whose default depends on the machine
+ * @returns the values in the order of the documentation; for lists of mappings (`folders`, `notify`), only the written
  *   ones
  */
 export function withDefaults(

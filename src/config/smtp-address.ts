@@ -5,7 +5,7 @@ export const SMTP_FORM = 'an address like smtps://mail.example.com or smtp://mai
 
 type Parsed = { readonly ok: true; readonly value: SmtpServer } | { readonly ok: false; readonly message: string };
 
-/** Messages never repeat the address: it may hold a password. */
+/** Parses an SMTP server address. Messages never repeat the address because it may contain a password. */
 export function parseSmtp(text: string): Parsed {
   if (!/^smtps?:\/\/[^/\s]+\/?$/i.test(text) || !URL.canParse(text))
     return { ok: false, message: `not a mail server; write ${SMTP_FORM}` };

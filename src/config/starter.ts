@@ -2,24 +2,23 @@ import { Document, Scalar, YAMLMap } from 'yaml';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import type { SecretTag } from './raw-tree.ts';
 
-/** The content of a first configuration: one account, one folder, one rule. */
+/** The content of a starter configuration: one account, one folder, one rule. */
 export interface Starter {
   readonly baseUrl: string;
   readonly apiKey: { readonly tag: SecretTag; readonly argument: string };
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string;
   readonly channel: { readonly id: string; readonly name: string | null };
-  /** A template; null: the file name decides. */
+  /** Title template; null for the default, which is the file name. */
   readonly title: string | null;
   readonly feeds: readonly string[];
-  /** False if another instance has the port of the status page. */
+  /** False if another instance already uses the status page's port. */
   readonly hasPage: boolean;
 }
 
 /**
- * The text of a first configuration: short, with a comment wherever the operator may add something. It passes every
- * check of `loadConfig`. The name of the channel comes from the service, so nothing in it can end the comment that
- * contains it.
+ * The text of a starter configuration: short, with comments wherever the operator may want to add something. It passes
+ * every check in `loadConfig`. The channel name comes from the service, so it is escaped to stay within its comment.
  */
 export function starterText(starter: Starter): string {
   const { baseUrl, apiKey, folder, channel, title, feeds, hasPage } = starter;
@@ -70,7 +69,7 @@ function commented(value: string, name: string | null): Scalar {
   return scalar;
 }
 
-/** Puts a comment on the line above a key, if it is there. */
+/** Puts a comment on the line above a key, if the key exists. */
 function comment(document: Document, path: readonly (string | number)[], text: string): void {
   const parent = document.getIn(path.slice(0, -1));
   const pair = (parent instanceof YAMLMap ? parent : document.contents) as YAMLMap;

@@ -1,5 +1,5 @@
 /**
- * The longest duration, 24 days: a timer of more than 2^31 - 1 ms fires at once
+ * The longest allowed duration. A Node timer of more than 2^31 - 1 ms (just under 25 days) fires immediately
  * (https://nodejs.org/api/timers.html#settimeoutcallback-delay-args).
  */
 export const LONGEST = '24d';
@@ -9,7 +9,7 @@ export type Measured = { readonly ok: true; readonly value: number } | { readonl
 const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const DURATION = /^(\d{1,10})(ms|s|m|h|d)$/;
 
-/** Eight bits are a byte, and prefixes are powers of ten, as in network rates. */
+/** Bytes per second in each unit. Eight bits make a byte, and prefixes are powers of ten, as in network rates. */
 const BYTES = {
   'B/s': 1,
   'bit/s': 0.125,
@@ -29,10 +29,10 @@ export const PERCENT_FORM = 'a whole number with a per cent sign, like 85%';
 export const BANDWIDTH_FORM = 'unlimited, or a number with a unit, like 500kB/s, 20MB/s or 8Mbit/s';
 
 /**
- * Reads a duration such as `500ms`, `5s`, `2m`, `24h`, `7d` as milliseconds. Refuses what is out of range; never
- * adjusts it.
+ * Parses a duration such as `500ms`, `5s`, `2m`, `24h` or `7d` to milliseconds. Values out of range are refused, never
+ * adjusted.
  *
- * @param range the shortest and the longest allowed, inclusive, written in the same way
+ * @param range shortest and longest allowed duration, inclusive, in the same notation
  */
 export function parseDuration(text: string, range: { readonly min: string; readonly max: string }): Measured {
   const value = milliseconds(text);
@@ -42,7 +42,7 @@ export function parseDuration(text: string, range: { readonly min: string; reado
   return { ok: true, value };
 }
 
-/** Reads a share such as `85%` as whole per cent, 1 to 99. */
+/** Parses a percentage such as `85%` to a whole number, 1 to 99. */
 export function parsePercent(text: string): Measured {
   const [, digits] = /^(\d{1,2})%$/.exec(text) ?? [];
   const value = Number(digits);
@@ -50,7 +50,7 @@ export function parsePercent(text: string): Measured {
   return { ok: false, message: `must be a share from 1% to 99%; write ${PERCENT_FORM}` };
 }
 
-/** Reads `20MB/s` or `8Mbit/s` as whole bytes per second, 1 kB/s to 1 TB/s. `unlimited` is `Infinity`. */
+/** Parses `20MB/s` or `8Mbit/s` to whole bytes per second, 1 kB/s to 1 TB/s. `unlimited` is `Infinity`. */
 export function parseBandwidth(text: string): Measured {
   if (text === 'unlimited') return { ok: true, value: Number.POSITIVE_INFINITY };
   const [, digits = '', unit = ''] = BANDWIDTH.exec(text) ?? [];
@@ -68,7 +68,7 @@ function milliseconds(text: string): number | null {
   return factor === null ? null : Number(digits) * factor;
 }
 
-/** `Mb/s` is bits to one reader and bytes to another, so it is refused. */
+/** Suggests a valid unit. `Mb/s` is refused because some read it as bits and others as bytes. */
 function bandwidthHint(unit: string): string {
   const intended = Object.keys(BYTES).find((known) => known.toLowerCase() === unit.toLowerCase());
   if (intended === undefined) return `not a bandwidth; write ${BANDWIDTH_FORM}`;

@@ -8,16 +8,16 @@ export interface ChannelsAndFeeds {
   readonly feed: readonly string[];
 }
 
-/** A rule that names a channel or feed which the service does not have. */
+/** A rule's channel or feed that the service does not have. */
 export interface UnknownNameFinding {
-  /** `folders[0].rules[1].channel`, `folders[0].rules[1].publish[0]` */
+  /** The faulty value's key, such as `folders[0].rules[1].channel` or `folders[0].rules[1].publish[0]`. */
   readonly key: string;
   readonly kind: keyof ChannelsAndFeeds;
   readonly name: string;
   readonly message: string;
 }
 
-/** The channels and feeds in the rules, each once. */
+/** The channels and feeds used in the rules, without duplicates. */
 export function namesUsed({ folders }: Pick<Config, 'folders'>): ChannelsAndFeeds {
   const rules = folders.flatMap((folder) => folder.rules);
   return {
@@ -26,7 +26,7 @@ export function namesUsed({ folders }: Pick<Config, 'folders'>): ChannelsAndFeed
   };
 }
 
-/** Pure: the names in the rules that the service does not have, in their order, each with the likely intended one. */
+/** Finds names in the rules that the service does not have, in rule order, each with the likely intended name. Pure. */
 export function unknownNames(
   { folders }: Pick<Config, 'folders'>,
   known: ChannelsAndFeeds,
@@ -42,7 +42,7 @@ export function unknownNames(
     .map((one) => ({ ...one, message: unknownWords(one.kind, one.name, known[one.kind]) }));
 }
 
-/** An account may have hundreds. */
+/** Maximum number of names to list. An account may have hundreds. */
 const mostListed = 20;
 
 function unknownWords(kind: string, name: string, known: readonly string[]): string {

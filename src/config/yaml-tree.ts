@@ -5,23 +5,22 @@ import type { KeyPath } from './raw-tree.ts';
 
 const MAX_DEPTH = 64;
 /**
- * The limit of nodes that all aliases together expand to; a thousand folders that share their rules need about ten
- * thousand.
+ * Maximum number of nodes that all aliases may expand to. A thousand folders with shared rules need about ten thousand.
  */
 const MAX_ALIASED_NODES = 100_000;
 
 type Item = Node | null;
 
-/** A value, and the number of nodes that it expands to. */
+/** A value and the number of nodes it expands to. */
 interface Converted {
   readonly value: unknown;
   readonly weight: number;
 }
 
 /**
- * The plain data of a parsed document, and the way back from a key to its place. Built here instead of by `toJS()`,
- * which throws at the first bad alias without a position, stringifies keys that are lists, and considers 101 uses of
- * one anchor an attack (docs/decisions/0014-our-own-beside-a-library.md).
+ * The plain data of a parsed document, with a lookup from key to position. Replaces the library's `toJS()`, which
+ * throws at the first bad alias without a position, converts list keys to strings, and treats 101 uses of one anchor as
+ * an attack (docs/decisions/0014-our-own-beside-a-library.md).
  */
 export class YamlTree {
   readonly value: unknown;
@@ -30,7 +29,7 @@ export class YamlTree {
   readonly #position: (offset: number) => Position;
   readonly #conversion: Conversion;
 
-  /** @param position gives line and column of an offset in the text */
+  /** @param position returns the line and column of an offset in the text */
   constructor(root: Item, position: (offset: number) => Position) {
     this.#root = root;
     this.#position = position;
@@ -39,7 +38,7 @@ export class YamlTree {
     this.findings = this.#conversion.findings;
   }
 
-  /** The place of a key or its value; for a missing one, that of its nearest parent. */
+  /** Returns the position of a key or its value, or that of the nearest existing parent. */
   locate(path: KeyPath, at: Finding['at']): Position {
     let node = this.#root;
     let place = node;
@@ -53,12 +52,12 @@ export class YamlTree {
     return this.#position(startOf(place));
   }
 
-  /** An error at an offset, under the deepest key whose text contains it. */
+  /** Creates an error at an offset, under the deepest key whose text contains that offset. */
   at(offset: number, message: string): Finding {
     return { ...error(this.#pathAt(offset), message), place: this.#position(offset) };
   }
 
-  /** A tag belongs to the value after it. */
+  /** The key at an offset. A tag belongs to the value after it. */
   #pathAt(offset: number): KeyPath {
     const path: (string | number)[] = [];
     let node = this.#root;
@@ -80,17 +79,17 @@ export class YamlTree {
   }
 }
 
-/** One walk over the nodes: their data, their problems, and the positions for `locate`. */
+/** Walks all nodes once and collects their data, their problems, and the positions for `locate`. */
 class Conversion {
   readonly findings: Finding[] = [];
   /** The target of each alias. */
   readonly targets = new Map<Alias, Node>();
-  /** The first pair of each name. */
+  /** The first pair with each name. */
   readonly pairs = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
   readonly #position: (offset: number) => Position;
   readonly #anchors = new Map<string, Node>();
   readonly #converted = new Map<Node, Converted>();
-  /** The collections that the walk is inside. */
+  /** Collections that the walk is currently inside. */
   readonly #open = new Set<Node>();
   #aliasedNodes = 0;
 
@@ -135,7 +134,7 @@ class Conversion {
       const converted = this.convert(pair.value as Item, [...path, name]);
       if (first === undefined) entries.set(name, converted);
     }
-    // Unlike an assignment, fromEntries makes `__proto__` a property like any other.
+    // Unlike an assignment, `fromEntries` makes `__proto__` an ordinary property.
     return {
       value: Object.fromEntries([...entries].map(([name, { value }]) => [name, value])),
       weight: totalWeight([...entries.values()]),
@@ -147,7 +146,7 @@ class Conversion {
     return { value: items.map(({ value }) => value), weight: totalWeight(items) };
   }
 
-  /** An anchor comes before its aliases, so its value is already converted: the aliases share it. */
+  /** Resolves an alias. Its anchor comes earlier in the text, so the value is already converted and can be shared. */
   #alias(node: Alias, path: KeyPath): Converted {
     const target = this.#anchors.get(node.source);
     if (target === undefined)
@@ -181,14 +180,16 @@ function isPlainKey(key: unknown): boolean {
   return isScalar(key) && (key.value === null || typeof key.value !== 'object');
 }
 
-/** `1:` and `true:` are the names "1" and "true"; a colon with nothing before it is "". */
+/** A key's name: `1:` and `true:` are "1" and "true"; a colon with nothing before it is "". */
 function keyName(key: unknown): string {
   if (!isScalar(key)) return '';
   const { value } = key;
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
-/** `key:` with nothing after it: the library places such a node where the next thing starts. */
+/**
+ * Whether a node is `key:` with nothing after it. The library positions such a node at the start of whatever follows.
+ */
 function isNothing(node: Item): boolean {
   return node === null || (isScalar(node) && node.range?.[0] === node.range?.[1]);
 }
@@ -203,7 +204,7 @@ function endOf(item: unknown): number {
   return (node as Item | undefined)?.range?.[1] ?? 0;
 }
 
-/** No control characters from `\x00` escapes, no half of a surrogate pair. */
+/** Whether text is free of control characters (from `\x00` escapes) and of unpaired surrogates. */
 function isCleanText(text: string): boolean {
   return text.isWellFormed() && !/[^\P{Cc}\t\n\r]/u.test(text);
 }

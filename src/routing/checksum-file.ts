@@ -15,7 +15,7 @@ export interface ChecksumLine {
 }
 
 /**
- * Tells by the file name what a checksum file contains: the checksum of one file, checksums of many files in its
+ * Detects from its name what a checksum file contains: the checksum of one file, checksums of many files in its
  * directory, or a Media Hash List. Null for any other file.
  */
 export function checksumFileKind(name: string): 'one' | 'many' | 'mhl' | null {
