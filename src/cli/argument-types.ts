@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { LONGEST, parseDuration } from '../config/units.ts';
 
-/** Parses the value of an option as a whole number between two limits, inclusive. */
+/** Parses an option value as a whole number between two limits, inclusive. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
@@ -12,14 +12,14 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** Parses the value of an option as a duration. */
+/** Parses an option value as a duration, in milliseconds. */
 export function duration(text: string): number {
   const measured = parseDuration(text, { min: '0s', max: LONGEST });
   if (!measured.ok) throw new InvalidArgumentError(`It is ${measured.message}.`);
   return measured.value;
 }
 
-/** For an option that can be repeated: all its values, in order. */
+/** Collects all values of an option that can be repeated, in order. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -19,20 +19,20 @@ import { escapeControls } from '../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
-/** The socket of a daemon, and its ledger when it is down. */
+/** Where to find a daemon's socket, and its ledger if the daemon is down. */
 export type DaemonPlace = Pick<Config, 'file' | 'failureLog'> &
   LedgerPlace & { readonly status: Pick<Config['status'], 'socket'> };
 
-/** For a configuration that cannot be read: only its daemon has these. */
+/** Placeholder settings for an unreadable configuration. Only its running daemon knows the real ones. */
 export const unknownLedger = { ledger: null, hostName: '', folders: [] } as const;
 
 /**
- * Queries the running daemon. When it is down, reads its ledger instead, and says so on stderr.
+ * Queries the running daemon. If it is down, reads its ledger instead and reports that on stderr.
  *
  * @param shell null to stay silent
  * @param path on the control socket
- * @param read answers from the ledger alone; gets null when there is no ledger yet
- * @throws {CommandError} when the daemon or the ledger cannot answer
+ * @param read answers from the ledger alone; receives null if there is no ledger yet
+ * @throws {CommandError} when neither the daemon nor the ledger can answer
  */
 export async function queryDaemonOrLedger<T>(
   shell: Pick<Shell, 'stderr'> | null,
@@ -48,10 +48,10 @@ export async function queryDaemonOrLedger<T>(
 }
 
 /**
- * Reads the ledger of a daemon that is down, and says so on stderr.
+ * Reads the ledger of a daemon that is down, and reports that on stderr.
  *
  * @param error why the daemon did not answer, raw or explained
- * @throws {CommandError} when the daemon runs, or the ledger cannot answer
+ * @throws {CommandError} when the daemon is running, or the ledger cannot answer
  */
 export async function readLedgerInstead<T>(
   shell: Pick<Shell, 'stderr'> | null,
@@ -60,7 +60,7 @@ export async function readLedgerInstead<T>(
   read: (ledger: LedgerToRead | null) => Promise<T>,
 ): Promise<T> {
   const why = error instanceof CommandError ? error.cause : error;
-  // A member of the group may not read the state directory with the ledger.
+  // A group member may not read the state directory, which contains the ledger.
   if (!(why instanceof NotRunningError) || why.cause instanceof NotAllowedError) throw explain(error);
   try {
     await using ledger = await openLedgerToRead(config);
@@ -72,10 +72,10 @@ export async function readLedgerInstead<T>(
 }
 
 /**
- * Streams the output of the running daemon line by line. When it is down, produces it from its ledger.
+ * Streams the running daemon's output line by line. If the daemon is down, produces the output from its ledger.
  *
- * @param make gets null when there is no ledger yet
- * @throws {CommandError} when the daemon or the ledger cannot answer
+ * @param make receives null if there is no ledger yet
+ * @throws {CommandError} when neither the daemon nor the ledger can answer
  */
 export async function streamDaemonOrLedger(
   shell: Pick<Shell, 'stderr'>,
@@ -98,7 +98,10 @@ export async function streamDaemonOrLedger(
   }
 }
 
-/** Queries the running daemon. @throws {CommandError} with exit code 3 when it is not running */
+/**
+ * Queries the running daemon.
+ * @throws {CommandError} with exit code 3 when it is not running
+ */
 export async function queryRunningDaemon<T>(config: DaemonPlace, path: string): Promise<T> {
   try {
     return await look<T>(config, path);
@@ -108,7 +111,7 @@ export async function queryRunningDaemon<T>(config: DaemonPlace, path: string): 
 }
 
 /**
- * Streams lines from the running daemon, until the signal fires or the daemon ends the stream.
+ * Streams lines from the running daemon until the signal fires or the daemon ends the stream.
  *
  * @throws {CommandError} with exit code 3 when it is not running
  */
@@ -135,7 +138,7 @@ async function look<T>(config: DaemonPlace, path: string): Promise<T> {
 }
 
 /**
- * Asks at the control socket, or at the read socket, which members of its group may use.
+ * Calls `ask` with the control socket, or with the read socket, which group members may use.
  *
  * @throws {NotRunningError} with a `NotAllowedError` as its cause when this user may not read the state directory
  *   either
@@ -154,15 +157,15 @@ export async function anywhere<T>(config: DaemonPlace, ask: (socket: string) => 
     }
   }
   if (serviceOf(config.file) === null && refusal !== null) throw refusal;
-  // Every user can see that the runtime directory of a service is missing: systemd removes it when the service stops.
+  // Any user can see that a service's runtime directory is missing: systemd removes it when the service stops.
   if (isLastOpen) throw new NotRunningError('the daemon is not running', { cause: refusal });
-  // The first refusal counts, because it names the socket of the configuration.
+  // The first refusal is reported because it names the configured socket.
   throw new NotAllowedError(`${refusal?.message}, or ask for membership in the group dropcast`, { cause: refusal });
 }
 
 /**
- * A member of the group may not read the state directory, which contains the link to the socket of an installed
- * service.
+ * The sockets to try, in order. A group member may not read the state directory, which contains the link to an
+ * installed service's socket, so the runtime directory is tried as well.
  */
 function socketsOf(config: DaemonPlace): readonly string[] {
   const { socket } = config.status;
@@ -184,7 +187,7 @@ function whoAnswers(ledger: LedgerToRead | null): string {
   );
 }
 
-/** PostgreSQL is queried because no daemon runs, so the message has both causes. */
+/** Names both causes: PostgreSQL was only queried because no daemon is running. */
 function explainWithoutDaemon({ ledger }: DaemonPlace, error: unknown): unknown {
   const isAway = error instanceof LedgerError || error instanceof LedgerUnavailableError;
   if (ledger === null || !isAway) return explain(error);
@@ -193,7 +196,10 @@ function explainWithoutDaemon({ ledger }: DaemonPlace, error: unknown): unknown 
   });
 }
 
-/** Sends a command to the running daemon. @throws {CommandError} with exit code 3 when it is not running */
+/**
+ * Sends a command to the running daemon.
+ * @throws {CommandError} with exit code 3 when it is not running
+ */
 export async function commandDaemon<T>(config: DaemonPlace, path: string, body: unknown): Promise<T> {
   try {
     return await callDaemon<T>(config.status.socket, 'POST', path, body);
@@ -202,7 +208,10 @@ export async function commandDaemon<T>(config: DaemonPlace, path: string, body: 
   }
 }
 
-/** The same, for a command that also works without a daemon. @param otherwise called while none runs */
+/**
+ * Sends a command that also works without a daemon.
+ * @param otherwise called if no daemon is running
+ */
 export async function commandDaemonOr<T>(
   config: DaemonPlace,
   { path, body }: { readonly path: string; readonly body: unknown },
@@ -217,9 +226,9 @@ export async function commandDaemonOr<T>(
 }
 
 /**
- * Works on the ledger itself, for commands that need no daemon.
+ * Works directly on the ledger, for commands that need no daemon.
  *
- * @throws {CommandError} when the ledger cannot be used, or other hosts use it too
+ * @throws {CommandError} when the ledger cannot be used, or is shared with other hosts
  */
 export async function withLedger<T>(config: Config, work: (ledger: Ledger) => Promise<T>): Promise<T> {
   await requireSingleHost(config);
@@ -233,8 +242,8 @@ export async function withLedger<T>(config: Config, work: (ledger: Ledger) => Pr
 }
 
 /**
- * Only a daemon changes a ledger that several hosts use, because a command does not know what the others do at the same
- * time.
+ * Refuses to change a ledger that several hosts share. Only a daemon may, because a command does not know what the
+ * other hosts are doing.
  *
  * @throws {CommandError} naming the hosts on which the command can be given
  */
@@ -259,7 +268,7 @@ async function runningHosts(config: DaemonPlace): Promise<readonly string[]> {
   }
 }
 
-/** The message and exit code for an error; bugs stay unchanged. */
+/** Converts an error to a message and exit code. Bugs are returned unchanged. */
 export function explain(error: unknown): unknown {
   if (error instanceof NotRunningError) {
     return new CommandError(

@@ -11,10 +11,10 @@ import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
 /**
- * For commands that only talk to the daemon. They work with a broken configuration: the daemon runs with the previous
- * one, and this is when the operator needs them.
+ * Finds the daemon, for commands that only talk to it. Works with a broken configuration: the daemon still runs with
+ * the previous one, and that is when the operator needs these commands.
  *
- * @throws {CommandError} with exit code 78 and every problem, when no daemon runs at the place named in the file
+ * @throws {CommandError} with exit code 78 and every problem, when no daemon is running at the place named in the file
  */
 export async function requireDaemonPlace(shell: Shell, option: string | undefined): Promise<DaemonPlace> {
   const place = await locateConfig(shell, option);
@@ -25,7 +25,7 @@ export async function requireDaemonPlace(shell: Shell, option: string | undefine
   const reached: DaemonPlace = { ...unknownLedger, file, stateDir, failureLog, status: { socket } };
   const answer = await look(reached);
   if (!(await isReadable(file))) {
-    // Members of the group may read, whether or not they can read the file.
+    // Group members may query the daemon even if they cannot read the file.
     if (answer !== 'answers') throw new CommandError(lines.join('\n'), exitCodes.badConfig);
     return reached;
   }
@@ -54,7 +54,7 @@ async function isReadable(file: string): Promise<boolean> {
   );
 }
 
-/** The daemon's settings in a text that is not valid YAML, as far as its lines are intact. */
+/** Salvages the daemon's settings from text that is not valid YAML, as far as its lines are intact. */
 async function salvaged(file: string, shell: Shell): Promise<ConfigPaths> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const valueOf = (line: RegExp): string | undefined => line.exec(text)?.[1]?.replaceAll(/^["']|["']$/g, '');

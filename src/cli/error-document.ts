@@ -1,8 +1,6 @@
 import { exitCodes } from './shell.ts';
 
-/**
- * The error of a command as JSON: printed instead of its document, so that stdout is JSON with `--json` in every case.
- */
+/** A command's error as JSON, printed in place of its normal output so that stdout is always JSON with `--json`. */
 export interface ErrorDocument {
   readonly v: 1;
   readonly error: { readonly code: ErrorCode; readonly message: string; readonly exit: number };
@@ -21,7 +19,7 @@ export function errorDocument(message: string, exit: number): ErrorDocument {
   return { v: 1, error: { code: codes[exit] ?? 'failed', message, exit } };
 }
 
-/** Whether a command line asks for JSON; arguments after `--` are not options. */
+/** Whether a command line asks for JSON. Arguments after `--` are not options. */
 export function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return (end === -1 ? argv : argv.slice(0, end)).includes('--json');

@@ -15,11 +15,12 @@ import { type Shell, exitCodes } from './shell.ts';
 import { addSystemdCommands } from './systemd/commands.ts';
 
 /**
- * All commands, in groups, the most used first. Each is loaded when it runs, so that none slows down the start of
- * another. Parsing throws CommanderError for wrong usage, and CommandError for what a command reports.
+ * Creates the program with all commands in groups, the most used first. Each command is loaded only when it runs, so
+ * that none slows down another's startup. Parsing throws CommanderError for wrong usage, and CommandError for failures
+ * that a command reports.
  *
- * @param installed version of the package, and the folder of its sample media
- * @param exit called with the exit code of the command
+ * @param installed package version, and the folder of its sample media
+ * @param exit called with the command's exit code
  */
 export function createProgram(
   shell: Shell,
@@ -62,8 +63,8 @@ export function createProgram(
 }
 
 /**
- * The exit code of an error thrown by parsing: 0 for `--help` and `--version`, wrong usage for other commander errors;
- * null for any other error.
+ * Exit code for an error thrown by parsing: 0 for `--help` and `--version`, wrong usage for other commander errors,
+ * null for anything else.
  */
 export function usageExitCode(error: unknown): number | null {
   if (!(error instanceof CommanderError)) return null;
@@ -71,8 +72,8 @@ export function usageExitCode(error: unknown): number | null {
 }
 
 /**
- * Makes `dropcast --help` fit on one screen: one line for each command, one line for each group named here, and no
- * options, of which it has only two.
+ * Makes `dropcast --help` fit on one screen: one line per command, one line for each group in `inOneLine`, and no
+ * options (there are only two).
  */
 function oneScreen(program: Command, inOneLine: readonly string[]): void {
   const plain = new Help();
@@ -85,7 +86,7 @@ function oneScreen(program: Command, inOneLine: readonly string[]): void {
     .addHelpText('after', () => `\n${inOneLine.map((group) => lineOf(program, group)).join('\n')}\n${AFTER}`);
 }
 
-/** Without `[options]`, which every command has. */
+/** A command's usage without `[options]`, which would appear on every line. */
 function termOf(command: Command): string {
   return `${command.name()} ${command.usage()}`.replaceAll(/ \[(?:options|command)\]/g, '');
 }
@@ -102,7 +103,7 @@ else /etc/dropcast/dropcast.yaml.
 Exit codes: 0 fine, 1 something failed or needs you, 2 wrong usage,
 3 the daemon is not running, 78 the configuration is wrong.`;
 
-/** Command lines in --help and the manual, for commands whose options are not self-explanatory. */
+/** Examples for --help and the manual, for commands whose options are not self-explanatory. */
 const examples: Readonly<Record<string, readonly string[]>> = {
   ls: ['ls --state failed,held', 'ls --since today --query evening --json'],
   events: ['events -f --level warn', 'events --since 7d --level warn'],
@@ -118,7 +119,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   hosts: ['hosts', 'hosts drain ingest2 --wait', 'hosts drain ingest2 --undo'],
 };
 
-/** Adds them behind the options. */
+/** Appends the examples to each command's help. */
 function addExamples(program: Command): void {
   for (const command of program.commands) {
     const lines = examples[command.name()] ?? [];

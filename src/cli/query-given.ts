@@ -6,7 +6,7 @@ import type { FileSelection } from '../pipeline/file/selection.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
-/** The selections of files, as in `dropcast ls`. */
+/** Options that select files, as in `dropcast ls`. */
 export type SelectionOptions = Readonly<Partial<Record<Exclude<QueryWord, 'q'> | 'query', string>>>;
 
 export interface QueryGiven {
@@ -14,10 +14,10 @@ export interface QueryGiven {
   readonly selection: FileSelection;
 }
 
-/** @throws {CommandError} an option is invalid */
+/** @throws {CommandError} when an option is invalid */
 export function queryGiven(shell: Shell, options: SelectionOptions): QueryGiven {
   const { folder, query: q } = options;
-  // The value of an unset shell variable: the command must not act on all files then.
+  // An empty value is usually an unset shell variable. The command must not act on all files then.
   const empty = [...queryWords, 'query' as const].find((word) => options[word as keyof SelectionOptions] === '');
   if (empty !== undefined)
     throw new CommandError(`--${empty} is empty: give a value, or leave it out`, exitCodes.usage);
@@ -27,7 +27,10 @@ export function queryGiven(shell: Shell, options: SelectionOptions): QueryGiven 
   return { query, selection };
 }
 
-/** A folder that only another host has is named as `ls` shows it: `ingest2:/srv/in`, or `nas1:` for a share. */
+/**
+ * Resolves a folder name. A folder that only another host has is given as `ls` shows it: `ingest2:/srv/in`, or `nas1:`
+ * for a share.
+ */
 function folderNamed(shell: Shell, folder: string): string {
   return /^[^./][^/]*:(?:\/|$)/.test(folder) ? folder.replace(/\/+$/, '') : resolve(shell.cwd, folder);
 }

@@ -9,10 +9,10 @@ import type { Problem } from '../config/problem.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
-/** A configuration with all its problems and those of the paths that it names. */
+/** A configuration with all its problems, including those of the paths it names. */
 export interface CheckedConfig {
   readonly file: string;
-  /** Null when the file itself has an error. */
+  /** Null if the file itself has an error. */
   readonly config: Config | null;
   readonly problems: readonly Problem[];
   readonly paths: Loaded['paths'];
@@ -23,16 +23,16 @@ export interface CheckedConfig {
 export async function readConfig(shell: Shell, option: string | undefined): Promise<CheckedConfig> {
   const place = await locateConfig(shell, option);
   const { config, paths, problems, locate } = await loadConfig(place, shell);
-  // A misspelt key must not hide a missing folder until the next run.
+  // Folders are checked even if the file has errors, so that a misspelt key does not hide a missing folder.
   const around = paths === null ? [] : await checkDirectories(paths, locate);
   const all = [...problems, ...around].toSorted((one, other) => one.line - other.line);
   return { file: place.file, config, problems: all, paths, locate };
 }
 
 /**
- * The configuration of a command; warnings go to stderr.
+ * Loads the configuration for a command. Warnings go to stderr.
  *
- * @param folders `may come later` for a daemon: a disk that is late at boot must not block all the others
+ * @param folders `may come later` for a daemon: a disk that is late at boot must not block all other folders
  * @throws {CommandError} with exit code 78 and every problem
  */
 export async function requireConfig(
@@ -41,7 +41,7 @@ export async function requireConfig(
   folders: 'must be there' | 'may come later' = 'must be there',
 ): Promise<Config> {
   const { config, problems, file } = await readConfig(shell, option);
-  // Opening the ledger reports refusals by a disk, with an exit code after which systemd tries again.
+  // Opening the ledger reports a disk's refusal with an exit code that makes systemd try again.
   const mayPass = (key: string): boolean => folders === 'may come later' || key === 'state_dir';
   const isWrong = problems.some(
     ({ severity, passing, key }) => severity === 'error' && !(passing === true && mayPass(key)),
@@ -58,8 +58,8 @@ export async function requireConfig(
 }
 
 /**
- * For commands that only need to know where things are. They ignore problems around the file, and the key, which only
- * the service may be able to read.
+ * Loads the configuration for commands that only need to know where things are. Ignores problems outside the file, and
+ * the key, which only the service may be able to read.
  */
 export async function requireLoadable(shell: Shell, option: string | undefined): Promise<Config> {
   const place = await locateConfig(shell, option);
@@ -68,7 +68,7 @@ export async function requireLoadable(shell: Shell, option: string | undefined):
   throw new CommandError(problems.map((problem) => formatProblem(problem, shell.cwd)).join('\n'), exitCodes.badConfig);
 }
 
-/** @throws {CommandError} with exit code 78 when there is none */
+/** @throws {CommandError} with exit code 78 when there is no configuration */
 export async function locateConfig(shell: Shell, option: string | undefined): Promise<ConfigPlace> {
   try {
     return await findConfig(option, shell);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Shell } from './shell.ts';
 
-/** The options of every command with a configuration. */
+/** Options of every command that uses a configuration. */
 export interface Shared {
   readonly config?: string;
   readonly json?: boolean;
@@ -10,7 +10,7 @@ export interface Shared {
 /** Adds commands to the program. */
 export interface Registry {
   readonly shell: Shell;
-  /** Called with the exit code of the command. */
+  /** Called with the command's exit code. */
   readonly exit: (code: number) => void;
   /** Adds a command that takes a configuration file. */
   readonly command: (usage: string, description: string) => Command;
@@ -29,7 +29,7 @@ export function json(command: Command): Command {
   return command.option('--json', 'print JSON, {"v":1,…}');
 }
 
-/** Options that choose files: the same everywhere, under a heading of their own. */
+/** Adds the options that select files, under their own heading. They are the same for every command. */
 export function selecting(command: Command): Command {
   return command
     .optionsGroup('Which files:')

@@ -7,10 +7,11 @@ import { CommandError } from './shell.ts';
 import type { Shell } from './shell.ts';
 
 /**
- * `dropcast sandbox` and what is below it: commands of the packages, which print and fail as the others do.
+ * Adds `dropcast sandbox` and its subcommands. They come from other packages but print and fail like all other
+ * commands.
  *
- * @param around.samples folder of the media that the sandbox can be filled with
- * @param around.exit called with the exit code of the command
+ * @param around.samples folder of media for filling the sandbox
+ * @param around.exit called with the command's exit code
  */
 export function addSandboxCommands(
   program: Command,

@@ -1,26 +1,29 @@
 import type { Suspension } from '../suspension.ts';
 
-/** The process for commands: only main.ts reads `process`. */
+/** The process as seen by commands. Only main.ts reads `process`. */
 export interface Shell {
-  /** Opened on first use: most commands read nothing. */
+  /** Opened on first use, because most commands read nothing. */
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute. */
+  /** Current directory, absolute. */
   readonly cwd: string;
   readonly home: string;
-  /** From here on SIGTERM, SIGINT and SIGHUP fire the signals below; before that they end the process, as usual. */
+  /** Makes SIGTERM, SIGINT and SIGHUP fire the signals below. Until then they terminate the process, as usual. */
   takeOverSignals(): void;
-  /** Fires at the first of them: finish running work, then exit. */
+  /** Fires at the first termination signal: finish running work, then exit. */
   readonly stopping: AbortSignal;
-  /** Fires at the second: cut running work. The process ends within a second, whatever hangs. */
+  /**
+   * Fires at the second termination signal: abort running work. The process exits within a second, even if something
+   * hangs.
+   */
   readonly hurrying: AbortSignal;
-  /** SIGHUP calls back instead of stopping; the last callback wins. */
+  /** Makes SIGHUP call back instead of stopping the process. The last callback wins. */
   onReload(callback: () => void): void;
   /**
-   * Calls back before the process is suspended (Ctrl-Z) and when it resumes (`fg`; perhaps twice), to set modes of the
-   * terminal.
+   * Calls back before the process is suspended (Ctrl-Z) and when it resumes (`fg`; possibly twice), for changing
+   * terminal modes.
    */
   aroundSuspension(leave: () => void, comeBack: () => void): Suspension;
 }
@@ -28,7 +31,9 @@ export interface Shell {
 /** Exit codes of all commands (design section 2). */
 export const exitCodes = { fine: 0, failed: 1, usage: 2, notRunning: 3, badConfig: 78 } as const;
 
-/** Thrown to end a command with a sentence on stderr and an exit code: a user's mistake or a failure, not a bug. */
+/**
+ * Thrown to end a command with a message on stderr and an exit code, for a user's mistake or a failure but not a bug.
+ */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: number;

@@ -11,7 +11,7 @@ type Added =
   | { readonly v: 1; readonly ok: true; readonly as: string; readonly file: FileView | null }
   | { readonly v: 1; readonly ok: false; readonly why: string };
 
-/** `dropcast add PATH…`: adds files of a watched folder now, without waiting until they settle. */
+/** `dropcast add PATH…`: adds files from a watched folder now, without waiting for them to settle. */
 export async function add(
   shell: Shell,
   paths: readonly string[],

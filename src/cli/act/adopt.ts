@@ -21,7 +21,7 @@ export interface AdoptOptions {
   readonly confirm?: boolean;
 }
 
-/** `dropcast adopt`: lists the older files that the service already has; with `--confirm`, adopts them. */
+/** `dropcast adopt`: lists older files that the service already has; with `--confirm`, adopts them. */
 export async function adopt(shell: Shell, options: AdoptOptions, folder?: string): Promise<number> {
   const { config: path, json, confirm } = options;
   if (folder !== undefined && confirm === true)
@@ -37,7 +37,7 @@ export async function adopt(shell: Shell, options: AdoptOptions, folder?: string
   return exitCodes.fine;
 }
 
-/** Records the files of a folder as uploaded, because its ledger is an older copy. */
+/** Records a folder's files as already uploaded, for a ledger restored from an older copy. */
 async function adoptFolder(shell: Shell, folder: string, { config: path, json }: AdoptOptions): Promise<number> {
   const place = await requireDaemonPlace(shell, path);
   const result = await commandDaemonOr<ResumeResult>(place, { path: '/adopt', body: { folder } }, async () => {

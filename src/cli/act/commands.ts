@@ -4,7 +4,7 @@ import { json, selecting } from '../registry.ts';
 import type { Registry, Shared } from '../registry.ts';
 import type { RetryOptions } from './retry.ts';
 
-/** Commands that act on files, folders and feeds. */
+/** Adds the commands that act on files, folders and feeds. */
 export function addActCommands({ shell, command, exit }: Registry): void {
   selecting(
     json(

@@ -17,7 +17,7 @@ export interface IgnoreOptions extends SelectionOptions {
   readonly plan?: boolean;
 }
 
-/** `dropcast ignore NAME…`: marks files that must not be uploaded. `--undo` takes it back. */
+/** `dropcast ignore NAME…`: marks files that must not be uploaded. `--undo` removes the mark. */
 export async function ignore(shell: Shell, names: readonly string[], options: IgnoreOptions): Promise<number> {
   const wanted = wantedOf(shell, names, options);
   if (wanted.names.length === 0 && wanted.selection === undefined)
@@ -43,7 +43,7 @@ function exitOf({ refused }: IgnoreResult): number {
   return refused.length > 0 ? exitCodes.failed : exitCodes.fine;
 }
 
-/** Pure: the result as text. `--json` has every id. */
+/** Formats the result as text; `--json` also lists every id. Pure. */
 export function ignoreLines(result: IgnoreResult, isUndone: boolean): readonly string[] {
   const { files, examples, records, planned, excludes } = result;
   const lines: string[] = [];

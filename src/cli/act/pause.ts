@@ -21,7 +21,8 @@ export interface PauseOptions {
 }
 
 /**
- * `dropcast pause FOLDER… | --all`: nothing new starts. While no daemon runs, the pause applies from the next start.
+ * `dropcast pause FOLDER… | --all`: stops new work from starting. If no daemon is running, the pause applies from the
+ * next start.
  */
 export async function pause(shell: Shell, names: readonly string[], options: PauseOptions): Promise<number> {
   if (names.length > 0 === (options.all === true))
@@ -64,10 +65,10 @@ async function pauseInLedger(config: Config, { folders, until, by }: PauseWanted
 const timeOfDay = /^([01]?\d|2[0-3]):([0-5]\d)$/;
 
 /**
- * Pure: when a pause ends: `2h` from now, or the next `18:00` on the clock of the user.
+ * Computes when a pause ends: `2h` from now, or the next `18:00` in the user's local time. Pure.
  *
  * @param now epoch milliseconds, like the result
- * @throws {CommandError} when it is neither
+ * @throws {CommandError} when the text is neither
  */
 export function pauseEnd(text: string, now: number): number {
   const time = timeOfDay.exec(text);
@@ -79,7 +80,7 @@ export function pauseEnd(text: string, now: number): number {
   throw new CommandError(`--until: ${isOutOfRange ? duration.message : neither}`, exitCodes.usage);
 }
 
-/** Uses the calendar, so that a day of 23 or 25 hours makes no difference. */
+/** The next occurrence of a time of day. Uses calendar days, so that days of 23 or 25 hours work. */
 function nextTime(hours: number, minutes: number, now: number): number {
   const at = new Date(now);
   at.setHours(hours, minutes, 0, 0);

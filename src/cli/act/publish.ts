@@ -7,7 +7,7 @@ import { requireDaemonPlace } from '../daemon-place.ts';
 import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-/** `dropcast publish FEED…`: publishes feeds now, and prints the answer of the service. */
+/** `dropcast publish FEED…`: publishes feeds now and prints the service's answer. */
 export async function publish(
   shell: Shell,
   feeds: readonly string[],
@@ -23,7 +23,7 @@ export async function publish(
   return isDone ? exitCodes.fine : exitCodes.failed;
 }
 
-/** Pure: the result of one feed. */
+/** Formats the result for one feed. Pure. */
 export function publishedLine({ feed, is, files, videos, why }: PublishedFeed): string {
   if (is === 'elsewhere') return `${feed}: ${why ?? ''}`;
   if (is !== 'published') return `${feed}: ${is === 'failed' ? 'not published' : 'not published yet'}: ${why ?? ''}`;

@@ -5,7 +5,7 @@ import { json, selecting } from '../registry.ts';
 import type { Registry, Shared } from '../registry.ts';
 import type { SuspectsOptions } from './suspects.ts';
 
-/** Commands for after a change, a loss or a move. */
+/** Adds the commands needed after a configuration change, a data loss or a move. */
 export function addRareCommands({ shell, command, exit }: Registry): void {
   json(command('add <paths...>', 'add files of a watched folder now, without waiting until they settle'))
     .summary('add files of a watched folder now')

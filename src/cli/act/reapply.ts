@@ -11,13 +11,13 @@ import type { SelectionOptions } from '../query-given.ts';
 export interface ReapplyOptions extends SelectionOptions {
   readonly config?: string;
   readonly json?: boolean;
-  /** Applies the changes; without it, only prints them. */
+  /** Applies the changes. Without this option, only prints them. */
   readonly yes?: boolean;
 }
 
 /**
- * `dropcast reapply`: applies the current rules to files that older rules decided about; first prints the changes and
- * their cost.
+ * `dropcast reapply`: applies the current rules to files routed by older rules. Prints the changes and their cost
+ * first.
  */
 export async function reapply(shell: Shell, names: readonly string[], options: ReapplyOptions): Promise<number> {
   const wanted = wantedOf(shell, names, options);
@@ -32,7 +32,7 @@ export async function reapply(shell: Shell, names: readonly string[], options: R
   return printRefusals(shell, result);
 }
 
-/** Changes that are printed; `--json` has more. */
+/** Maximum number of changes to print; `--json` lists more. */
 const mostShown = 20;
 
 function linesOf(result: ReapplyResult): readonly string[] {

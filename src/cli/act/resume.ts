@@ -21,9 +21,8 @@ export interface ResumeOptions {
 }
 
 /**
- * `dropcast resume FOLDER | --all`: ends the operator's pauses. For a frozen folder without a pause, the operator
- * confirms that it is as it should be. While no daemon runs, this applies from the next start, including `dropcast
- * once`.
+ * `dropcast resume FOLDER | --all`: ends the operator's pauses. For a frozen folder that is not paused, confirms that
+ * the folder is as it should be. If no daemon is running, this applies from the next start, including `dropcast once`.
  */
 export async function resume(shell: Shell, name: string | undefined, options: ResumeOptions): Promise<number> {
   if ((name !== undefined) === (options.all === true))
@@ -49,7 +48,10 @@ export function tellResult(
   return result.ok ? exitCodes.fine : exitCodes.failed;
 }
 
-/** Without a daemon it is unknown whether a folder is frozen: its next scan accepts what it finds. */
+/**
+ * Resumes folders in the ledger. Without a daemon, there is no knowing whether a folder is frozen, so its next scan
+ * accepts whatever it finds.
+ */
 async function noteInLedger(
   { folders, hostName }: Config,
   ledger: Ledger,
@@ -66,7 +68,9 @@ async function noteInLedger(
   return answerInLedger({ folders }, ledger, { folder, isAdopted: false });
 }
 
-/** @param answer.isAdopted all files in the folder were uploaded, although the ledger may not have them */
+/**
+ * @param answer.isAdopted whether all files in the folder were already uploaded, even if the ledger does not list them
+ */
 export async function answerInLedger(
   { folders }: Pick<Config, 'folders'>,
   ledger: Ledger,

@@ -14,12 +14,12 @@ export interface RetryOptions extends SelectionOptions {
   readonly json?: boolean;
   readonly all?: boolean;
   readonly force?: boolean;
-  /** The channel to send them to. */
+  /** Channel to send the files to. */
   readonly to?: string;
   readonly plan?: boolean;
 }
 
-/** `--all`: every file that needs help to continue, or waits for its next try. */
+/** States for `--all`: every file that needs help to continue or is waiting for its next attempt. */
 const allStates = 'failed,held,retrying';
 const retriable: readonly string[] = [
   ...allStates.split(','),
@@ -56,7 +56,7 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
   return printRefusals(shell, result);
 }
 
-/** Pure: the result as text. `--json` has every id. */
+/** Formats the result as text; `--json` also lists every id. Pure. */
 export function retryLines(result: RetryResult, channel?: string): readonly string[] {
   const { files, planned, mend, examples, waited } = result;
   const to = channel === undefined ? '' : ` to channel ${channel}`;

@@ -17,7 +17,7 @@ export interface SuspectsOptions {
 }
 
 /**
- * `dropcast suspects`: every record that dropcast may have left empty on the service; with `--dismiss`, forgets them.
+ * `dropcast suspects`: lists records that dropcast may have left empty on the service; with `--dismiss`, forgets them.
  */
 export async function suspects(shell: Shell, { config: path, json, dismiss }: SuspectsOptions): Promise<number> {
   const config = await requireDaemonPlace(shell, path);

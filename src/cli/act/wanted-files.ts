@@ -10,9 +10,9 @@ import type { Shell } from '../shell.ts';
 import { nameOf } from '../look/show.ts';
 
 /**
- * The named or selected files.
+ * The files that a command names or selects.
  *
- * @throws {CommandError} when nothing is named, or the selection is invalid
+ * @throws {CommandError} when the selection is invalid
  */
 export function wantedOf(shell: Shell, names: readonly string[], options: SelectionOptions): WantedFiles {
   const { selection } = queryGiven(shell, options);
@@ -20,10 +20,13 @@ export function wantedOf(shell: Shell, names: readonly string[], options: Select
   return { names: names.map((name) => nameOf(shell, name)), ...(isSelected && { selection }) };
 }
 
-/** A command may have 64 KiB. */
+/** Maximum bytes of names per command. A command may have 64 KiB in total. */
 const mostNameBytes = 48 * 1024;
 
-/** Sends a command to the daemon, in slices when many files are named. @returns the combined results of all slices */
+/**
+ * Sends a command to the daemon, in slices if it names many files.
+ * @returns the combined results of all slices
+ */
 export async function commandInSlices<T extends CommandResult>(
   config: DaemonPlace,
   path: string,
@@ -56,7 +59,7 @@ function slicesOf(names: readonly string[]): readonly (readonly string[])[] {
   return slices;
 }
 
-/** Adds numbers and concatenates lists. */
+/** Combines two results: adds numbers and concatenates lists. */
 function together<T extends CommandResult>(one: T, other: T): T {
   const merged = Object.entries(one).map(([key, value]: [string, unknown]) => {
     const more = (other as Readonly<Record<string, unknown>>)[key];
@@ -70,7 +73,10 @@ function together<T extends CommandResult>(one: T, other: T): T {
   return Object.fromEntries(merged) as T;
 }
 
-/** Prints files that a command left unchanged to stdout, and names that it refused to stderr. @returns the exit code */
+/**
+ * Prints files that a command left unchanged to stdout, and names that it refused to stderr.
+ * @returns the exit code
+ */
 export function printRefusals(shell: Shell, { refused, left }: Pick<CommandResult, 'refused' | 'left'>): number {
   for (const { files, why } of left)
     shell.stdout.write(`Left ${counted(files, 'file')} unchanged: ${escapeControls(why)}\n`);
@@ -78,7 +84,7 @@ export function printRefusals(shell: Shell, { refused, left }: Pick<CommandResul
   return refused.length > 0 ? exitCodes.failed : exitCodes.fine;
 }
 
-/** `at most 3 requests`, out of the hourly budget. */
+/** Formats the cost from the hourly budget, such as `at most 3 requests`. */
 export function costWords({ requests }: Pick<CommandResult, 'requests'>): string {
   return requests === 0 ? 'no request' : `at most ${counted(requests, 'request')}`;
 }

@@ -28,7 +28,7 @@ export interface AnalyticsListOptions extends AnalyticsOptions {
   readonly limit: number;
 }
 
-/** `dropcast analytics videos`: one row per video, in the order of the service. */
+/** `dropcast analytics videos`: one row per video, in the service's order. */
 export async function analyticsOfVideos(
   { shell, client }: Session,
   { channel, limit, json, ...days }: AnalyticsListOptions,
@@ -42,7 +42,7 @@ export async function analyticsOfVideos(
     shell.stderr.write(`Stopped at ${counted(limit, 'video')}; there may be more: raise --limit.\n`);
 }
 
-/** `dropcast analytics overview`: the whole account, or one channel. */
+/** `dropcast analytics overview`: totals for the whole account or one channel. */
 export async function analyticsOverview(
   { shell, client }: Session,
   options: AnalyticsOptions & { readonly channel?: string },
@@ -84,7 +84,7 @@ function describeRecords(records: readonly Engagement[], shell: Shell): string {
   return renderTable(columns, rows, tableOptions(shell));
 }
 
-/** Without views there is no average. */
+/** Formats the average watch time. There is no average without views. */
 function watchTime({ views, avgWatchTimeSeconds }: Engagement): string {
   return views === 0 ? UNKNOWN : formatDuration(avgWatchTimeSeconds * 1000);
 }
@@ -109,7 +109,7 @@ function describeOverview({ period, totalViews, uniqueViewers, topVideos }: Anal
   return renderDetails(details, hasColour(shell.stdout, shell.env)) + top;
 }
 
-/** Null when neither the request nor the answer names a day. */
+/** Formats the period; null if neither the request nor the answer names a day. */
 function periodText({ from, to }: Readonly<Record<keyof Period, string>>): string | null {
   if (from === to) return from || null;
   return `${from || 'the beginning'} to ${to || 'now'}`;

@@ -56,7 +56,7 @@ function describeChannel(channel: Channel, shell: Shell): string {
 export interface UpdateChannelOptions {
   readonly name?: string;
   readonly description?: string;
-  /** JSON, or `@FILE`. */
+  /** A JSON object, or `@FILE`. */
   readonly playerSettings?: string;
 }
 
@@ -71,7 +71,10 @@ export async function updateChannel(
   else shell.stdout.write(channel === null ? `Changed ${escapeControls(id)}.\n` : describeChannel(channel, shell));
 }
 
-/** The requested changes. @throws {CommandError} when there are none, or the player settings are not a JSON object */
+/**
+ * The requested changes.
+ * @throws {CommandError} when there are none, or the player settings are not a JSON object
+ */
 export async function channelChanges(
   shell: Pick<Shell, 'cwd'>,
   { name, description, playerSettings }: UpdateChannelOptions,
@@ -89,8 +92,8 @@ export async function channelChanges(
 const MAX_SETTINGS_BYTES = 1024 * 1024;
 
 /**
- * Reads `--player-settings`: a JSON object, or `@FILE` with one. The service validates its content, because the
- * specification does not show its structure (api-spec section 2.2).
+ * Reads `--player-settings`: a JSON object, or `@FILE` with one. The service validates the content, because the
+ * specification does not define its structure (api-spec section 2.2).
  *
  * @throws {CommandError} with exit code 2
  */

@@ -9,8 +9,8 @@ import type { Registry, Shared } from './registry.ts';
 import { addVideoCommands } from './video-commands.ts';
 
 /**
- * `dropcast videos|channels|feeds|analytics …`: the whole API from the shell (design section 2). Each command loads its
- * code, and the client, when it runs.
+ * Adds `dropcast videos|channels|feeds|analytics …`: the whole API from the shell (design section 2). Each command
+ * loads its code and the client when it runs.
  */
 export function addApiCommands(program: Command, shell: Shell, exit: (code: number) => void): void {
   const registry: Registry = {

@@ -7,7 +7,7 @@ import type { Session } from './session.ts';
 import { creatingRecord } from './unfinished.ts';
 import { statusStyle } from './video-text.ts';
 
-/** The options of every command that creates a record. */
+/** Options of every command that creates a record. */
 export interface NewVideoOptions {
   readonly title: string;
   readonly channel?: string;
@@ -17,7 +17,7 @@ export interface NewVideoOptions {
 
 type Options = NewVideoOptions & { readonly json?: boolean };
 
-/** `dropcast videos create`: a record without a file, and the address for its upload. */
+/** `dropcast videos create`: creates a record without a file, and prints its upload address. */
 export async function createVideo({ shell, client }: Session, options: Options): Promise<void> {
   const { id, status, uploadUrl } = await creatingRecord(() =>
     client.videos.create(newVideo(options), { signal: shell.stopping }),
@@ -32,7 +32,7 @@ export async function createVideo({ shell, client }: Session, options: Options):
   shell.stderr.write('Send the file there with an HTTP PUT. Keep the address secret: anyone who has it can upload.\n');
 }
 
-/** `dropcast videos import URL`: a record whose file the service fetches. */
+/** `dropcast videos import URL`: creates a record whose file the service fetches. */
 export async function importVideo({ shell, client }: Session, url: string, options: Options): Promise<void> {
   requireWebAddress(url);
   const { id, status } = await creatingRecord(() =>
@@ -52,7 +52,7 @@ function requireWebAddress(text: string): void {
   throw new CommandError('not a web address; write it like https://example.com/clip.mp4', exitCodes.usage);
 }
 
-/** The fields of a new record from the options. */
+/** Builds a new record's fields from the options. */
 export function newVideo({ title, channel, description, tag }: NewVideoOptions): NewVideo {
   return {
     title,

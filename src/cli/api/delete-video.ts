@@ -6,7 +6,7 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import type { Session } from './session.ts';
 
-/** `dropcast videos delete ID`: permanent, so it asks for confirmation. */
+/** `dropcast videos delete ID`: deletes permanently, so asks for confirmation first. */
 export async function deleteVideo(
   session: Session,
   id: string,
@@ -19,10 +19,10 @@ export async function deleteVideo(
   else shell.stdout.write(`Deleted ${escapeControls(id)}.\n`);
 }
 
-/** Columns. Enough to recognise it; a title may have thousands of characters. */
+/** Width of the title in terminal columns. Enough to recognise a video; a title may have thousands of characters. */
 const TITLE_WIDTH = 60;
 
-/** @throws {CommandError} when the answer is no, or there is no terminal */
+/** @throws {CommandError} when the user declines, or there is no terminal */
 async function requireConfirmation({ shell, client }: Session, id: string): Promise<void> {
   if (!canAsk(shell)) {
     throw new CommandError(
@@ -39,16 +39,16 @@ async function requireConfirmation({ shell, client }: Session, id: string): Prom
 
 type Asking = Pick<Shell, 'stdin' | 'stderr' | 'stopping'>;
 
-/** Whether the command has a terminal. */
+/** Whether the command is attached to a terminal. */
 function canAsk({ stdin, stderr }: Pick<Shell, 'stdin' | 'stderr'>): boolean {
   return stdin.isTTY && stderr.isTTY;
 }
 
 /**
- * Asks a yes-or-no question. The terminal edits the line itself, so that Ctrl-C stays a signal.
+ * Asks a yes-or-no question. Uses the terminal's own line editing, so that Ctrl-C remains a signal.
  *
  * @param question already escaped for the terminal
- * @returns true for `y` and `yes` only; false also when the input ends or the command is stopped
+ * @returns true only for `y` and `yes`; false also when the input ends or the command is stopped
  */
 async function confirm({ stdin, stderr, stopping }: Asking, question: string): Promise<boolean> {
   const lines = createInterface({ input: stdin, output: stderr, terminal: false, signal: stopping });

@@ -15,9 +15,9 @@ import type { Target } from './target.ts';
 import { UnfinishedError } from './unfinished.ts';
 
 /**
- * Turns a failure of the service into one sentence that also says what to do.
+ * Turns a service failure into one sentence that includes what to do.
  *
- * @returns a CommandError; any other error unchanged
+ * @returns a CommandError; other errors unchanged
  */
 export function explain(error: unknown, around: Around): unknown {
   if (error instanceof UnfinishedError) return withLeftover(explain(error.cause, around), error.leaves);
@@ -38,12 +38,12 @@ function withLeftover(explained: unknown, leaves: string): unknown {
   return new CommandError(withRest(explained.message, leaves), explained.exitCode, { cause: explained.cause });
 }
 
-/** The service ends its sentences with a full stop; ours continue them. */
+/** Appends advice to a message. The service ends its messages with a full stop, which is removed first. */
 function withRest(sentence: string, rest: string): string {
   return rest === '' ? sentence : sentence.replace(/\.$/, '') + rest;
 }
 
-/** The rest of the sentence, starting with a semicolon, or nothing. */
+/** What to do about an error, starting with a semicolon; empty if there is no advice. */
 function adviceOn(error: ServiceError, { keyFrom, baseUrl }: Around['target']): string {
   if (error instanceof UnauthorizedError) return `; the key is from ${keyFrom}`;
   if (error instanceof ForbiddenError) return `; the key (from ${keyFrom}) lacks the permission`;
@@ -54,6 +54,6 @@ function adviceOn(error: ServiceError, { keyFrom, baseUrl }: Around['target']): 
     return `; give its support the request id ${error.requestId}`;
   if (error instanceof NotFoundError && new URL(baseUrl).pathname === '/')
     return '; the service address lacks a version such as /v1 at its end';
-  // The client names the variable if it does not know the authority of a certificate.
+  // The client names this variable if it does not know a certificate's authority.
   return error.message.includes('NODE_EXTRA_CA_CERTS') ? '; or pass --ca FILE' : '';
 }

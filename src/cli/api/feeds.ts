@@ -16,7 +16,7 @@ export async function listFeeds({ shell, client }: Session, options: { readonly 
   else shell.stdout.write(feedTable(feeds, shell));
 }
 
-/** `dropcast feeds publish ID`: now, with the latest videos. */
+/** `dropcast feeds publish ID`: publishes a feed now, with the latest videos. */
 export async function publishFeed(
   { shell, client }: Session,
   id: string,
@@ -51,7 +51,7 @@ function publishedForm(id: string, { status, publishedAt, videoCount }: Publishe
   return { feed_id: id, status, published_at: publishedAt ?? null, video_count: videoCount ?? null };
 }
 
-/** `feed_news: published with 12 videos`; the status is the service's own word. */
+/** Formats the result, such as `feed_news: published with 12 videos`. The status is the service's own word. */
 function publishedLine(id: string, { status, videoCount }: Published): string {
   const count =
     videoCount === undefined ? '' : ` with ${formatCount(videoCount)} ${videoCount === 1 ? 'video' : 'videos'}`;

@@ -3,20 +3,24 @@ import { formatDuration } from '../output/format.ts';
 import type { Session } from './session.ts';
 
 /**
- * A short file is ready within seconds, while the user waits. A long one takes longer, and every poll counts in the
- * thousand requests an hour that the daemon needs too (api-spec section 8): 30 in the first minute, then 240 an hour.
+ * Interval between polls. A short file is ready within seconds, while the user is watching. A long one takes longer,
+ * and every poll counts against the thousand requests per hour that the daemon also needs (api-spec section 8): 30
+ * polls in the first minute, then 240 per hour.
  */
 const intervalMs = (waitedMs: number): number => (waitedMs < 60_000 ? 2_000 : 15_000);
 
 const pace: WaitOptions = {
   intervalMs,
-  /** As long as the daemon waits by default (design section 3, poll). */
+  /** The daemon's default (design section 3, poll). */
   waitMs: 24 * 3_600_000,
-  /** The user asked to wait, and sees the reason: a rate limit lasts an hour at most (api-spec section 8). */
+  /**
+   * Long waits are fine because the user asked to wait and sees the reason. A rate limit lasts at most an hour
+   * (api-spec section 8).
+   */
   maxRetryAfterMs: 3_600_000,
 };
 
-/** Receives each status of the video, and why there is no news of it; null: the service answers. */
+/** Receives each video status, and why news of it is slow to arrive (null while the service is answering). */
 export type OnStatus = (status: string, why: string | null) => void;
 
 /**
@@ -25,7 +29,7 @@ export type OnStatus = (status: string, why: string | null) => void;
  * @param onStatus called with the first status and with every change
  * @throws {VideoFailedError} when processing failed
  * @throws {RateLimitedError} when the service asks for a pause of more than an hour
- * @throws {WaitTimeoutError} after a day
+ * @throws {WaitTimeoutError} after 24 hours
  */
 export async function follow({ shell, client }: Session, id: string, onStatus: OnStatus): Promise<Video> {
   let last = 'processing';
@@ -40,7 +44,7 @@ export async function follow({ shell, client }: Session, id: string, onStatus: O
   });
 }
 
-/** Why there is no news of the video; null for a pause between two answers. */
+/** Why news of the video is slow to arrive; null for an ordinary pause between polls. */
 function whyOf({ reason, ms, error }: WaitNote): string | null {
   if (reason === 'not ready') return null;
   const what = reason === 'rate limited' ? 'rate limited' : (error?.message ?? 'the service does not answer');

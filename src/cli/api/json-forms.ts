@@ -1,7 +1,7 @@
 import type { AnalyticsOverview, Channel, Engagement, Feed, Period, Video, VideoListItem } from '@dropcast/client';
 
-// The documents of `--json`: the field names of the API (api-spec section 2), and null for what the service left out,
-// so that all objects of a kind have the same keys.
+// Documents printed by `--json`. They use the API's field names (api-spec section 2), and null for anything the service
+// omitted, so that all objects of a kind have the same keys.
 
 export function videoForm(video: Video) {
   return {
@@ -20,7 +20,7 @@ export function videoForm(video: Video) {
   };
 }
 
-/** The fields of a list entry (api-spec section 2.1): a missing field is left out, not null. */
+/** Fields of a list entry (api-spec section 2.1). A missing field is omitted, not null. */
 export function videoListForm(video: VideoListItem) {
   const { description, channelId, tags, sourceUrl, message } = video;
   return {
@@ -82,7 +82,7 @@ export function overviewForm(record: AnalyticsOverview) {
   };
 }
 
-/** The client uses an empty text for a day that neither the request nor the answer names. */
+/** The period as JSON. The client uses an empty string for a day that neither the request nor the answer names. */
 function periodForm({ from, to }: Readonly<Record<keyof Period, string>>) {
   return { from: from || null, to: to || null };
 }

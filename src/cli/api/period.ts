@@ -3,12 +3,12 @@ import type { Period } from '@dropcast/client';
 import { CommandError, exitCodes } from '../shell.ts';
 
 const DAY_MS = 86_400_000;
-/** Ten years. */
+/** Longest period in days, about ten years. */
 const MOST_DAYS = 3_660;
 
 /**
- * Parses a day: `2026-03-01`, or `7d` for the first of the last seven days including today; `1d` is today. In UTC, like
- * the days of the service.
+ * Parses a day: `2026-03-01`, or `7d` for the first of the last seven days including today; `1d` is today. Days are in
+ * UTC, as in the service.
  *
  * @returns `YYYY-MM-DD`
  * @throws {InvalidArgumentError} for anything else, and for dates that do not exist
@@ -24,9 +24,9 @@ export function parseDay(text: string, nowMs: number): string {
 }
 
 /**
- * The period of two options. With `from` alone it ends today; with neither, the service decides.
+ * Builds the period from two options. With only `from`, it ends today; with neither, the service decides.
  *
- * @throws {CommandError} when it ends before it starts
+ * @throws {CommandError} when the period ends before it starts
  */
 export function periodOf({ from, to }: Period, nowMs: number): Period {
   const end = to ?? (from === undefined ? undefined : dayOf(nowMs));
@@ -42,7 +42,7 @@ function daysBack(days: number, nowMs: number): string {
   return dayOf(nowMs - (days - 1) * DAY_MS);
 }
 
-/** `Date` reads 2026-02-30 as 2 March, so the result is compared with the text. */
+/** Whether a date exists. `Date` parses 2026-02-30 as 2 March, so the result is compared with the text. */
 function isCalendarDay(text: string): boolean {
   const atMs = Date.parse(`${text}T00:00:00Z`);
   return Number.isFinite(atMs) && dayOf(atMs) === text;

@@ -12,10 +12,10 @@ export interface ListVideosOptions {
   readonly json?: boolean;
 }
 
-/** Largest page of the service (api-spec section 4.1). */
+/** The service's largest page size (api-spec section 4.1). */
 const MOST_PER_PAGE = 100;
 
-/** `dropcast videos list`: newest first. */
+/** `dropcast videos list`: lists videos, newest first. */
 export async function listVideos({ shell, client }: Session, options: ListVideosOptions): Promise<void> {
   const { channel, status, limit } = options;
   const query = {
@@ -31,7 +31,7 @@ export async function listVideos({ shell, client }: Session, options: ListVideos
     shell.stderr.write(`Stopped at ${counted(limit, 'video')}; there may be more: raise --limit.\n`);
 }
 
-/** `dropcast videos get ID`: everything about one video. */
+/** `dropcast videos get ID`: shows everything about one video. */
 export async function getVideo(
   { shell, client }: Session,
   id: string,

@@ -4,7 +4,7 @@ import type { Shell } from '../shell.ts';
 import type { Session } from './session.ts';
 import type { TargetOptions } from './target.ts';
 
-/** The options of every command of the API. */
+/** Options of every API command. */
 export interface Shared extends TargetOptions {
   readonly json?: boolean;
 }
@@ -12,7 +12,7 @@ export interface Shared extends TargetOptions {
 /** Registers a group of commands. */
 export interface Registry {
   readonly shell: Shell;
-  /** Adds a command with the options that all of them share. */
+  /** Adds a command with the options that all API commands share. */
   command(group: Command, usage: string, texts: { readonly does: string; readonly example: string }): Command;
   /** Runs a command against the service and sets the exit code. */
   run(options: TargetOptions, work: (session: Session) => Promise<number | void>): Promise<void>;
@@ -33,7 +33,7 @@ export const command: Registry['command'] = (group, usage, { does, example }) =>
     .addOption(where('--ca <file>', 'additional certificates (PEM) to trust'))
     .addHelpText('after', `\nExample:\n  $ dropcast ${example}\n${BUDGET}`);
 
-/** api-spec section 8. */
+/** Note on the request budget (api-spec section 8). */
 const BUDGET = `
 Each request counts against the hourly limit of the key. A daemon with the same
 key shares that limit: use another key to leave the daemon its own.`;

@@ -6,16 +6,16 @@ import { explain } from './explain-error.ts';
 import { findTarget } from './target.ts';
 import type { Target, TargetOptions } from './target.ts';
 
-/** The context of an API command. Its calls end when `shell.stopping` fires. */
+/** The context of an API command. Its requests are aborted when `shell.stopping` fires. */
 export interface Session {
   readonly shell: Shell;
   readonly client: VideoClient;
 }
 
 /**
- * Opens the client, runs the command, closes the client. Ctrl-C aborts the running request.
+ * Opens the client, runs the command and closes the client. Ctrl-C aborts the request in progress.
  *
- * @returns the exit code of the command
+ * @returns the command's exit code
  * @throws {CommandError} for every refusal by the service and every failure to reach it
  */
 export async function inSession(
@@ -33,7 +33,10 @@ export async function inSession(
   }
 }
 
-/** When the service asks for a longer wait, the command fails and says so, instead of leaving the terminal silent. */
+/**
+ * Longest silent wait. If the service asks for more, the command fails with a message instead of leaving the terminal
+ * silent.
+ */
 const MAX_SILENT_WAIT_MS = 10_000;
 
 function open({ baseUrl, apiKey, sendKeyTo, ca }: Target): VideoClient {

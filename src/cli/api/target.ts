@@ -12,14 +12,14 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-/** The service that a command talks to. */
+/** The service that a command uses. */
 export interface Target {
   readonly baseUrl: string;
   readonly apiKey: Secret;
-  /** The source of the key, for messages. */
+  /** Where the key came from, for messages. */
   readonly keyFrom: string;
   readonly sendKeyTo: readonly string[];
-  /** Certificates, PEM. */
+  /** Trusted certificates in PEM format. */
   readonly ca: string | null;
 }
 
@@ -29,13 +29,13 @@ export interface TargetOptions {
   readonly ca?: string;
 }
 
-/** The service and its key, without a configuration. */
+/** Variables that name the service and its key without a configuration. */
 const URL_VARIABLE = 'DROPCAST_BASE_URL';
 const KEY_VARIABLE = 'DROPCAST_API_KEY';
 
 /**
  * Finds the service: `--base-url` with the key in `$DROPCAST_API_KEY`, otherwise `--config`, `$DROPCAST_BASE_URL` with
- * that key, or the configuration of the daemon. Ignores the folders and the state directory of a configuration.
+ * the same key, or the daemon's configuration. Ignores the configured folders and state directory.
  *
  * @throws {CommandError} 2 for an invalid address or certificate file, 78 for an invalid or missing configuration or
  *   key
@@ -49,11 +49,11 @@ export async function findTarget(shell: Shell, options: TargetOptions): Promise<
 
 interface Address {
   readonly text: string;
-  /** The source of the address, for messages. */
+  /** Where the address came from, for messages. */
   readonly from: string;
 }
 
-/** Null when the configuration names the service. An empty variable counts as unset. */
+/** Returns null if the configuration names the service. An empty variable counts as unset. */
 function addressOf({ env }: Shell, { baseUrl, config }: TargetOptions): Address | null {
   if (baseUrl !== undefined) return { text: baseUrl, from: '--base-url' };
   const text = env[URL_VARIABLE] ?? '';
@@ -86,7 +86,7 @@ async function fromConfig(shell: Shell, option: string | undefined): Promise<Ser
     const why = `the configuration ${escapeControls(file)} is wrong: no request was sent`;
     throw new CommandError([...lines, why].join('\n'), exitCodes.badConfig);
   }
-  // `dropcast check` reports problems of folders and rules; only the service matters here.
+  // Only the service matters here; `dropcast check` reports problems with folders and rules.
   const ours = problems.flatMap(({ key }, index) => (key.startsWith('service') ? lines.slice(index, index + 1) : []));
   for (const line of ours) shell.stderr.write(`${line}\n`);
   return { ...config.service, keyFrom: `service.api_key of ${escapeControls(file)}` };

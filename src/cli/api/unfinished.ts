@@ -8,10 +8,13 @@ import {
 } from '@dropcast/client';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 
-/** A create or an upload failed and left, or may have left, something on the service. The cause is the failure. */
+/**
+ * Thrown when a create or an upload failed and left, or may have left, something on the service. The cause is the
+ * failure.
+ */
 export class UnfinishedError extends Error {
   override readonly name = 'UnfinishedError';
-  /** What remains on the service and what to do about it, as the end of a sentence; empty when nothing remains. */
+  /** What remains on the service and what to do about it, as the end of a sentence; empty if nothing remains. */
   readonly leaves: string;
 
   constructor(leaves: string, cause: unknown) {
@@ -21,8 +24,8 @@ export class UnfinishedError extends Error {
 }
 
 /**
- * Runs work that creates a record. Its failure states what it leaves behind: an unanswered request may have succeeded,
- * and a record without its file stays.
+ * Runs work that creates a record. If it fails, the error states what was left behind: an unanswered request may have
+ * succeeded, and a record without its file stays.
  *
  * @param work calls `onId` as soon as the record exists
  * @throws {UnfinishedError}
@@ -39,7 +42,7 @@ export async function creatingRecord<T>(work: (onId: (id: string) => void) => Pr
 }
 
 /**
- * Waits for a video. If waiting fails, the error says that the service continues without it.
+ * Waits for a video. If waiting fails, the error states that the service continues processing.
  *
  * @throws {UnfinishedError}
  */
@@ -61,7 +64,7 @@ function leftBy(error: unknown, id: string | null): string {
   return isInDoubt(error) ? '; it may still have created a record: see `dropcast videos list`' : '';
 }
 
-/** Whether the service may have carried out the request, although no usable answer came back. */
+/** Whether the service may have carried out the request even though no usable answer came back. */
 function isInDoubt(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof RequestTimeoutError) return error.sent;
   return error instanceof ServerError || error instanceof UnreadableAnswerError || error instanceof AbortedError;

@@ -10,11 +10,11 @@ export interface UpdateVideoOptions {
   readonly title?: string;
   readonly description?: string;
   readonly tag?: readonly string[];
-  /** False removes all tags. */
+  /** False to remove all tags. */
   readonly tags: boolean;
 }
 
-/** `dropcast videos update ID`: shows the changed video, if the service returns it. */
+/** `dropcast videos update ID`: prints the changed video if the service returns it. */
 export async function updateVideo(
   { shell, client }: Session,
   id: string,
@@ -25,7 +25,10 @@ export async function updateVideo(
   else shell.stdout.write(video === null ? `Changed ${escapeControls(id)}.\n` : describeVideo(video, shell));
 }
 
-/** The requested changes. @throws {CommandError} when there are none */
+/**
+ * The requested changes.
+ * @throws {CommandError} when there are none
+ */
 export function videoChanges({ title, description, tag, tags }: UpdateVideoOptions): VideoChanges {
   const newTags = tags ? tag : [];
   if (title === undefined && description === undefined && newTags === undefined) {

@@ -19,13 +19,13 @@ import { creatingRecord, waitingForVideo } from './unfinished.ts';
 import { statusStyle, videoDetails } from './video-text.ts';
 
 export interface UploadVideoOptions extends Omit<NewVideoOptions, 'title'> {
-  /** Default: from the file name, like `{title}` in folder rules. */
+  /** Defaults to a title made from the file name, like `{title}` in folder rules. */
   readonly title?: string;
   readonly wait?: boolean;
   readonly json?: boolean;
 }
 
-/** `dropcast videos upload FILE`: creates a record and sends the file; with `wait` until the video is ready. */
+/** `dropcast videos upload FILE`: creates a record and sends the file. With `wait`, waits until the video is ready. */
 export async function uploadVideo(session: Session, name: string, options: UploadVideoOptions): Promise<void> {
   const { shell } = session;
   const file = await fileToSend(shell, name);
@@ -43,16 +43,16 @@ export async function uploadVideo(session: Session, name: string, options: Uploa
     const video = await waitingForVideo(uploaded.id, () => follow(session, uploaded.id, onStatus));
     result = { uploaded, status: video.status, video };
   } finally {
-    // A failed video has an id too, which the user needs.
+    // A failed video has an id too, and the user needs it.
     if (result !== null) printUpload(shell, result, options.json === true);
   }
 }
 
 interface Result {
   readonly uploaded: UploadedVideo;
-  /** The last status from the service; null when it was not asked. */
+  /** The last status from the service; null if it was not asked. */
   readonly status: string | null;
-  /** Null unless it became ready. */
+  /** Null unless the video became ready. */
   readonly video: Video | null;
 }
 
@@ -80,7 +80,7 @@ function send(
   );
 }
 
-/** The service's `ready` is the end that dropcast calls `done`. */
+/** The service's `ready` is what dropcast calls `done`. */
 function stateOf(status: string): string {
   return status === 'ready' ? 'done' : status;
 }
@@ -105,13 +105,13 @@ function printUpload(shell: Shell, { uploaded, status, video }: Result, isJson: 
   shell.stdout.write(renderDetails(details, colour));
 }
 
-/** The progress of one upload, on stderr. */
+/** The progress display for one upload, on stderr. */
 interface UploadProgress extends Disposable {
-  /** Unnamed fields keep their value. */
+  /** Updates the display. Omitted fields keep their values. */
   update(changes: Partial<Pick<FileProgress, 'stage' | 'sentBytes' | 'sizeBytes' | 'why'>>): void;
 }
 
-/** @param name file name, unescaped */
+/** @param name the unescaped file name */
 function openUploadProgress({ stderr, env }: Pick<Shell, 'stderr' | 'env'>, name: string): UploadProgress {
   const now = () => performance.now();
   const progress = createProgress({ stream: stderr, isTerminal: stderr.isTTY, now, env });
@@ -123,19 +123,19 @@ function openUploadProgress({ stderr, env }: Pick<Shell, 'stderr' | 'env'>, name
   return { update, [Symbol.dispose]: () => progress.finish() };
 }
 
-/** A file that can be sent. */
+/** A file that was checked and can be sent. */
 export interface FileToSend {
-  /** Absolute and without symbolic links: the typed path may be one, the upload refuses them. */
+  /** Absolute path without symbolic links. The typed path may contain some, which the upload would refuse. */
   readonly path: string;
   readonly sizeBytes: number;
   readonly defaultTitle: string;
 }
 
 /**
- * Checks the file of `videos upload` first, so that a mistake leaves no record behind.
+ * Checks the file for `videos upload` before anything is created, so that a mistake leaves no record behind.
  *
  * @param name as typed
- * @throws {CommandError} with exit code 2 when it is missing, not a regular file, or not readable
+ * @throws {CommandError} with exit code 2 when the file is missing, not a regular file, or not readable
  */
 async function fileToSend(shell: Pick<Shell, 'cwd'>, name: string): Promise<FileToSend> {
   if (name === '') throw new CommandError('the file name is empty: name a file to upload', exitCodes.usage);
@@ -148,8 +148,8 @@ async function fileToSend(shell: Pick<Shell, 'cwd'>, name: string): Promise<File
     return { path, sizeBytes: found.size, defaultTitle };
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    // Node decodes arguments as UTF-8: a name in another encoding arrives with this replacement character and matches
-    // no file.
+    // Node decodes arguments as UTF-8. A name in another encoding contains this replacement character and matches no
+    // file.
     const why = name.includes('\ufffd') ? 'its name is not UTF-8; rename it' : errnoSentence(error);
     throw unsendable(name, why);
   }

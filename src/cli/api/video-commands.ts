@@ -7,7 +7,7 @@ import type { Registry, Shared } from './registry.ts';
 import type { UpdateVideoOptions } from './update-video.ts';
 import type { UploadVideoOptions } from './upload-video.ts';
 
-/** `dropcast videos …`. */
+/** Adds the `dropcast videos …` commands. */
 export function addVideoCommands(videos: Command, registry: Registry): void {
   addReadCommands(videos, registry);
   addCreateCommands(videos, registry);

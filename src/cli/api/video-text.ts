@@ -10,7 +10,7 @@ import type { Shell } from '../shell.ts';
 
 type Screen = Pick<Shell, 'stdout' | 'env'>;
 
-/** Videos, one per row. */
+/** Formats videos as a table, one per row. */
 export function videoTable(videos: readonly Video[], shell: Screen, nowMs: number): string {
   const columns = [
     { title: 'STATUS', style: statusStyle },
@@ -29,7 +29,7 @@ export function videoTable(videos: readonly Video[], shell: Screen, nowMs: numbe
   return renderTable(columns, rows, tableOptions(shell));
 }
 
-/** Everything about one video. */
+/** Describes everything about one video. */
 export function describeVideo(video: Video, shell: Screen): string {
   return renderDetails(videoDetails(video), hasColour(shell.stdout, shell.env));
 }
@@ -40,7 +40,7 @@ export function videoDetails(video: Video): readonly Detail[] {
     { label: 'title', value: video.title || null },
     { label: 'status', value: video.status, style: statusStyle(video.status) },
     { label: 'why', value: video.message ?? null },
-    // Only a description may have several lines.
+    // Only a description may span several lines.
     { label: 'description', value: video.description?.split('\n') ?? null },
     { label: 'channel', value: video.channelId ?? null },
     { label: 'tags', value: video.tags?.join(', ') || null },

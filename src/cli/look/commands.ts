@@ -6,7 +6,7 @@ import type { LsOptions } from './ls.ts';
 import { json, selecting } from '../registry.ts';
 import type { Registry, Shared } from '../registry.ts';
 
-/** Commands that show what is happening and what happened; they change nothing. */
+/** Adds the read-only commands, which show current and past activity. */
 export function addLookCommands({ shell, command, exit }: Registry): void {
   json(
     command(

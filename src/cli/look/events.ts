@@ -33,8 +33,8 @@ export interface EventsOptions {
 }
 
 /**
- * `dropcast events`: the newest lines of the daemon; with `--follow` also later ones, across restarts of the daemon.
- * With `--since`, all lines in its ledger.
+ * `dropcast events`: prints the daemon's newest event lines; with `--follow`, later ones too, across daemon restarts.
+ * With `--since`, prints all lines in the ledger.
  *
  * @returns at the end of the list, at the first signal, or when the output is closed
  */
@@ -62,11 +62,14 @@ export async function events(shell: Shell, options: EventsOptions): Promise<void
 interface PastWanted {
   /** Epoch milliseconds. */
   readonly since: number;
-  /** A cursor; empty: from the first line. */
+  /** Cursor to read from; empty to start at the first line. */
   readonly after: string;
 }
 
-/** @returns null: the newest lines @throws {CommandError} an option is invalid */
+/**
+ * @returns null if only the newest lines are wanted
+ * @throws {CommandError} when an option is invalid
+ */
 function pastWanted({ since, after = '', lines = 0 }: EventsOptions): PastWanted | null {
   if (since === undefined && after === '') {
     if (lines <= MOST_LINES) return null;
@@ -78,7 +81,7 @@ function pastWanted({ since, after = '', lines = 0 }: EventsOptions): PastWanted
   return { since: selection.since ?? 0, after };
 }
 
-/** Reads page by page from the daemon, or from its ledger while it is down. */
+/** Reads page by page from the daemon, or from its ledger if the daemon is down. */
 async function readPast(
   shell: Shell,
   config: DaemonPlace,
@@ -133,14 +136,14 @@ async function readAgain(following: Following, config: DaemonPlace, signal: Abor
   }
 }
 
-/** A restart takes seconds. */
+/** Delay between reconnection attempts. A restart takes seconds. */
 const retryMs = 1_000;
 
 function unlessNotRunning(error: unknown): void {
   if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
 }
 
-/** The read position, across connections. */
+/** Keeps the read position across connections. */
 class Following {
   readonly #shell: Shell;
   readonly #options: EventsOptions;
@@ -155,7 +158,7 @@ class Following {
 
   async read(config: DaemonPlace, signal: AbortSignal): Promise<void> {
     let isHead = true;
-    // Both ends of a private socket are the same program.
+    // The type cast is safe: both ends of the private socket are the same program.
     await streamRunningDaemon(config, { path: this.#query(), signal }, (line) => {
       if (isHead) this.#begin(line as NewsHead);
       else this.#print(line as NewsLine);
@@ -163,7 +166,10 @@ class Following {
     });
   }
 
-  /** The lines that the daemon would show. @param ledger null: it has none */
+  /**
+   * Prints the lines that the daemon would show.
+   * @param ledger null if the daemon has none
+   */
   async readNewest(ledger: PastRows | null, host: string | null): Promise<void> {
     if (ledger === null) return;
     const { lines: limit = usualLines } = this.#options;
@@ -171,7 +177,7 @@ class Following {
     for (const line of past.filter(selectedBy(this.#shell, this.#options)).slice(-limit)) this.#print(line);
   }
 
-  /** Reported once. */
+  /** Reports a lost connection, once. */
   lost(): void {
     if (!this.#isLost) this.#note('The daemon closed the connection; waiting for it to come back.');
     this.#isLost = true;
@@ -213,11 +219,11 @@ class Following {
 const usualLines = 50;
 
 interface PrintedLine extends KeptLine {
-  /** Absent from lines of earlier runs. */
+  /** Absent in lines from earlier runs. */
   readonly seq?: number;
-  /** With `--since` and `--after`: where the next read starts. */
+  /** Where the next read starts, with `--since` and `--after`. */
   readonly cursor?: string;
-  /** The number of lines that this one replaces. */
+  /** The number of lines that this line replaces. */
   readonly missed?: number;
 }
 
@@ -234,7 +240,7 @@ function readable({ at, level, folder, path, text }: KeptLine, shell: Shell): st
 
 const styles: Readonly<Record<NewsLevel, Style>> = { info: 'dim', warn: 'yellow', error: 'red' };
 
-/** `2026-11-22 17:08:10`, on the clock of this machine. */
+/** Formats local time, such as `2026-11-22 17:08:10`. */
 function timeOf(at: number): string {
   const date = new Date(at);
   const two = (value: number): string => String(value).padStart(2, '0');

@@ -1,7 +1,7 @@
 import { clockTime, dayAndTime } from '../../view/words/clock-time.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 
-/** The displayed part of a line of failures.jsonl. */
+/** The fields of a failures.jsonl line that are displayed. */
 export interface FailureRecord {
   readonly at: string;
   readonly id: string;
@@ -11,7 +11,7 @@ export interface FailureRecord {
   readonly next: string;
 }
 
-/** Pure: the record of a line; null for a torn or unknown one, which is not displayed. */
+/** Parses a line; null for a torn or unknown line, which is not displayed. Pure. */
 export function parseFailure(line: string): FailureRecord | null {
   try {
     const record = JSON.parse(line) as Partial<Record<keyof FailureRecord, unknown>> | null;
@@ -22,14 +22,14 @@ export function parseFailure(line: string): FailureRecord | null {
   }
 }
 
-/** Writes failures for display: a line each, and one line for all that then fail in the same way. */
+/** Prints failures, one per line. Consecutive failures of the same kind share one summary line. */
 export interface FailurePrinter {
   add(record: FailureRecord): void;
-  /** No further line is available for now: prints the pending ones. */
+  /** Prints pending lines. Called when no more input is available for now. */
   flush(): void;
 }
 
-/** @param print takes one line */
+/** @param print writes one line */
 export function createFailurePrinter(print: (line: string) => void, now: () => number): FailurePrinter {
   let last: FailureRecord | null = null;
   const repeated = new Set<string>();
@@ -44,7 +44,7 @@ export function createFailurePrinter(print: (line: string) => void, now: () => n
       if (last !== null && isSame(last, record)) {
         repeated.add(record.file);
         attempts += 1;
-        // The next step is that of the last of them.
+        // The next step shown is that of the latest repetition.
         last = record;
         return;
       }
@@ -61,12 +61,12 @@ function repeatWords(files: number, attempts: number): string {
   return `${attempts} times, ${files === 1 ? '1 file' : `${files} files`}`;
 }
 
-/** The same cause, and the same kind of next step. */
+/** Whether two failures have the same cause and the same kind of next step. */
 function isSame(one: FailureRecord, other: FailureRecord): boolean {
   return one.message === other.message && one.state === other.state;
 }
 
-/** Pure: when, which file, why, and what happens next. */
+/** Formats a failure: when, which file, why, and what happens next. Pure. */
 export function lineOf({ at, file, message, next, state, id }: FailureRecord, now: number): string {
   const time = dayAndTime(Date.parse(at));
   return escapeControls(`${time}  ${file}: ${withoutEnd(message)}; ${nextWords({ next, state, id }, now)}`);

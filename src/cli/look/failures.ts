@@ -13,13 +13,13 @@ export interface FailuresOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly follow?: boolean;
-  /** Milliseconds. */
+  /** How far to look back, in milliseconds. */
   readonly since: number;
 }
 
 /**
- * `dropcast failures`: what failed, why, and what happens next: a line each, from failures.jsonl. Works without a
- * daemon.
+ * `dropcast failures`: prints what failed, why, and what happens next, one failure per line from failures.jsonl. Works
+ * without a daemon.
  */
 export async function failures(shell: Shell, options: FailuresOptions): Promise<void> {
   const isFollowing = options.follow === true;
@@ -73,7 +73,7 @@ function createShow(
   };
 }
 
-/** systemd passes the log directory to the daemon; a user's shell does not have it. */
+/** Path of the failure log. systemd passes the log directory to the daemon, but a user's shell does not have it. */
 function logOf({ file, failureLog }: DaemonPlace): string {
   const service = serviceOf(file);
   return service === null ? failureLog : join('/var/log', service.name, basename(failureLog));

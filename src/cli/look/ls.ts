@@ -24,7 +24,7 @@ export interface LsOptions extends SelectionOptions {
   readonly limit: number;
 }
 
-/** `dropcast ls`: the files, newest first. */
+/** `dropcast ls`: lists files, newest first. */
 export async function ls(shell: Shell, options: LsOptions): Promise<void> {
   const { after, limit, counts: isCounted = false } = options;
   const { query, selection } = queryGiven(shell, options);
@@ -44,7 +44,7 @@ export async function ls(shell: Shell, options: LsOptions): Promise<void> {
   else printPage(view, shell);
 }
 
-/** The files that no pattern of `include` selects; only the daemon has scanned for them. */
+/** Lists files that no `include` pattern selects. Only the daemon has scanned for them. */
 async function lsLeftOut(shell: Shell, config: DaemonPlace, isJson: boolean): Promise<void> {
   const { folders } = await queryRunningDaemon<StatusView>(config, '/status?all=1');
   const all = folders.map(({ path, left_out: leftOut }) => ({ folder: path, ...leftOut }));
@@ -65,7 +65,7 @@ function printPage({ files, settling, total, next }: FilesView, shell: Shell): v
 }
 
 function countsTable(counts: NonNullable<FilesView['counts']>, shell: Shell): string {
-  // The states in JSON count the same files again.
+  // `states`, used in JSON, counts the same files a second time.
   const { total, states: _, ...properties } = counts;
   const names: Readonly<Record<keyof typeof properties, string>> = {
     stages: '--state',

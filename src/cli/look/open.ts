@@ -6,7 +6,7 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 /**
- * `dropcast open`: opens the status page in the browser of this desktop; without one, or with `--print`, prints the
+ * `dropcast open`: opens the status page in this desktop's browser. Without a browser, or with `--print`, prints the
  * link.
  */
 export async function open(
@@ -34,10 +34,13 @@ function hasDesktop({ env, stdout }: Shell): boolean {
   return stdout.isTTY && isShown;
 }
 
-/** A failure is immediate; without a desktop environment, `xdg-open` lasts as long as the browser. */
+/**
+ * How long to wait for `xdg-open` to fail. Failures are immediate; on a machine without a desktop environment, it runs
+ * as long as the browser.
+ */
 const openerMs = 2_000;
 
-/** `xdg-open` of the desktop finds the browser. */
+/** Opens the link with the desktop's `xdg-open`, which finds the browser. */
 function isOpened(link: string): Promise<boolean> {
   const opener = spawn('xdg-open', [link], { stdio: 'ignore', detached: true });
   opener.unref();

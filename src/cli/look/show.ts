@@ -15,7 +15,7 @@ import { requireDaemonPlace } from '../daemon-place.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-/** `dropcast show NAME`: everything about one file. */
+/** `dropcast show NAME`: shows everything about one file. */
 export async function show(
   shell: Shell,
   name: string,
@@ -40,14 +40,16 @@ export async function show(
   else shell.stdout.write(`${only === undefined ? '' : describe(only)}${isNew ? describeSettling(waiting) : ''}`);
 }
 
-/** `ls` may print a cut or escaped name: it is searched literally, then below the current directory. */
+/**
+ * Looks up a name. `ls` may have printed it cut or escaped, so it is tried literally, then below the current directory.
+ */
 async function look(shell: Shell, config: DaemonPlace, name: string): Promise<FoundView> {
   const view = await askAll(shell, config, nameOf(shell, name));
   const isFound = view.found.length + view.settling.length > 0;
   return isFound || !name.includes('…') ? view : askAll({ stderr: null }, config, resolve(shell.cwd, name));
 }
 
-/** The files that match a name: see `LedgerView.find`. */
+/** Finds the files that match a name; see `LedgerView.find`. */
 export async function askFor(shell: Shell, config: DaemonPlace, name: string): Promise<readonly ShowView[]> {
   return (await askAll(shell, config, name)).found;
 }
@@ -63,7 +65,9 @@ function askAll(
   );
 }
 
-/** Makes a path absolute, and a bare name when such a file is here; leaves ids and other file names unchanged. */
+/**
+ * Makes a path absolute, and also a bare name if such a file exists here. Leaves ids and other file names unchanged.
+ */
 export function nameOf(shell: Shell, name: string): string {
   const path = resolve(shell.cwd, name);
   return name.includes('/') || existsSync(path) ? path : name;
@@ -100,13 +104,13 @@ function describe({ file, spans, history, suspects }: ShowView): string {
   return `${lines.join('\n')}\n\nsteps\n${spans.map(spanLine).join('\n')}\n\nhistory\n${past.join('\n')}\n`;
 }
 
-/** One line per step. */
+/** Formats one step as a line. */
 function spanLine({ step, started_at: startedAt, ended_at: endedAt, duration_ms: durationMs }: Span): string {
   const duration = `${formatDuration(durationMs)}${endedAt === null ? ' so far' : ''}`;
   return `  ${dayAndSecond(startedAt)}  ${step.padEnd(24)}${duration}`;
 }
 
-/** The code of a failure in the history, unless its words contain it. */
+/** The code of a failure in the history. */
 function codeWords(failure: ShowView['history'][number]['failure']): string {
   if (failure === null) return '';
   return ` [${failure.status === null ? '' : `HTTP ${failure.status}, `}${failure.code}]`;
@@ -121,7 +125,7 @@ function describeSettling({ path, size, why }: SettlingView): string {
   return `${rows.map(([label = '', value]) => `${label.padEnd(13)}${value}`).join('\n')}\n`;
 }
 
-/** Pure: reports a name without a file, and what to write instead. */
+/** Error message for a name without a matching file, with what to use instead. Pure. */
 export function noMatch(name: string): string {
   return `no file matches ${escapeControls(name)}: use its path, file name, id or video id, as listed by dropcast ls`;
 }

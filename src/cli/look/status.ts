@@ -10,7 +10,7 @@ import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 /**
- * `dropcast status`: what is happening, and why. The text is that of `dropcast top --once`.
+ * `dropcast status`: shows what is happening and why. Prints the same text as `dropcast top --once`.
  *
  * @returns the exit code, for scripts and health checks: 0 fine, 1 when the operator has to act, 3 when the daemon is
  *   not running
@@ -22,7 +22,7 @@ export async function status(
   const config = await requireDaemonPlace(shell, options.config);
   const isAll = options.all === true;
   const picture = await queryDaemonOrLedger<Picture>(
-    // The first line of the text already says it.
+    // The first line of the text already reports that the daemon is down.
     options.json === true ? shell : null,
     config,
     isAll ? '/picture?fresh=1&all=1' : '/picture?fresh=1',
@@ -35,16 +35,16 @@ export async function status(
   return statusNeedsPerson(picture) ? exitCodes.failed : exitCodes.fine;
 }
 
-/** As wide as the terminal; unlimited in a file or pipe. */
+/** Prints the picture as wide as the terminal; with unlimited width to a file or pipe. */
 export async function printPicture(picture: Picture, { stdout, env }: Shell, isAll = false): Promise<void> {
-  // Measuring text takes 30 ms of CPU at the start, which an installation without files need not spend.
+  // Loading the text measurement costs 30 ms of CPU, which an installation without files can skip.
   if (picture === emptyPicture) return void stdout.write(`${picture.sentence.text}\n`);
   const { pictureLines } = await import('../output/picture-lines.ts');
   const frame = { picture, width: stdout.columns || Infinity, colour: hasColour(stdout, env), isAll };
   stdout.write(`${pictureLines(frame).join('\n')}\n`);
 }
 
-/** Pure: whether the operator has to act. An unreachable service is not a reason: dropcast resumes when it answers. */
+/** Whether the operator has to act. An unreachable service does not count: dropcast resumes when it answers. Pure. */
 export function statusNeedsPerson({
   waiting,
   needs_you: causes,

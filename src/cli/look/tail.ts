@@ -8,14 +8,14 @@ const lookAgainMs = 500;
 
 const chunkBytes = 64 * 1024;
 
-/** dropcast writes no longer lines. */
+/** Maximum line length to keep. dropcast writes no longer ones. */
 const mostLineCharacters = 1024 * 1024;
 
 /**
- * The lines of a log that only grows and may be rotated at any time: the existing ones, then null, then new ones until
- * the signal fires. After a rotation, the old file is read to its end before the new one.
+ * Reads an append-only log that may be rotated at any time. Yields the existing lines, then null, then new lines until
+ * the signal fires. After a rotation, finishes the old file before starting on the new one.
  *
- * A link or a FIFO is not opened, because a reader with root rights must not be led to another file.
+ * Refuses links and FIFOs, so that a reader running as root cannot be led to another file.
  */
 export async function* tail(path: string, signal: AbortSignal): AsyncGenerator<string | null> {
   let file = await openLog(path);
@@ -29,7 +29,7 @@ export async function* tail(path: string, signal: AbortSignal): AsyncGenerator<s
           const { bytesRead, buffer } = await file.read(Buffer.alloc(chunkBytes), 0, chunkBytes, position);
           if (bytesRead === 0) break;
           position += bytesRead;
-          // latin1 preserves a split character until its line is complete.
+          // latin1 preserves a multi-byte character split between chunks until its line is complete.
           const lines = (rest + buffer.toString('latin1', 0, bytesRead)).split('\n');
           rest = (lines.pop() ?? '').slice(0, mostLineCharacters);
           for (const line of lines) yield Buffer.from(line, 'latin1').toString('utf8');
@@ -41,7 +41,7 @@ export async function* tail(path: string, signal: AbortSignal): AsyncGenerator<s
       if (signal.aborted || !(await isOther(file, path, position))) continue;
       const next = await openLog(path);
       if (next === null) continue;
-      // Lines between the last read and the rotation.
+      // Lines were written between the last read and the rotation.
       if (file !== null && (await file.stat()).size > position && (await isMoved(file, next))) {
         await next.close();
         continue;
@@ -54,14 +54,14 @@ export async function* tail(path: string, signal: AbortSignal): AsyncGenerator<s
   }
 }
 
-/** The lines of a file that is no longer written. */
+/** Reads the lines of a file that is no longer being written. */
 export async function* linesOf(path: string): AsyncGenerator<string> {
   const file = await openLog(path);
   if (file === null) return;
   yield* createInterface({ input: file.createReadStream(), crlfDelay: Infinity });
 }
 
-/** @returns null when it does not exist (yet) */
+/** @returns null if the file does not exist (yet) */
 async function openLog(path: string): Promise<FileHandle | null> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -79,7 +79,7 @@ async function isOther(file: FileHandle | null, path: string, position: number):
   if (there === null) return false;
   if (file === null) return true;
   const { ino, dev } = await file.stat({ bigint: true });
-  // Truncated: `copytruncate` of logrotate.
+  // A smaller file was truncated, as by logrotate's `copytruncate`.
   return there.ino !== ino || there.dev !== dev || there.size < position;
 }
 

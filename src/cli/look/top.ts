@@ -18,15 +18,15 @@ export interface TopOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly once?: boolean;
-  /** Milliseconds; for `--json`. */
+  /** Interval in milliseconds, for `--json`. */
   readonly interval: number;
 }
 
-/** How often the screen is drawn. */
+/** Interval between screen updates. */
 const redrawMs = 500;
 
 /**
- * `dropcast top`: the picture, live. Prints it once if the output is not a terminal.
+ * `dropcast top`: shows the live picture. Prints it once if the output is not a terminal.
  *
  * @returns at `q`, Ctrl-C or the first signal, or when the output is closed
  */
@@ -55,7 +55,7 @@ interface Until {
   readonly signal: AbortSignal;
 }
 
-/** The first answer is required; after that the daemon may be away. */
+/** Prints a document at each interval. The first query must succeed; later the daemon may be away. */
 async function printAll(
   shell: Shell,
   config: DaemonPlace,
@@ -85,13 +85,13 @@ async function watch(shell: Shell, config: DaemonPlace, { signal, leave }: Until
   screen.finish();
 }
 
-/** @returns false when the command ends */
+/** @returns false if the command is to end */
 async function rest(ms: number, signal: AbortSignal): Promise<boolean> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
   return !signal.aborted;
 }
 
-/** The daemon has answered before, so it restarts or was stopped. */
+/** Returns null for a daemon that is restarting or was stopped, since it has answered before. */
 function unlessAway(error: unknown): null {
   if (error instanceof CommandError) return null;
   throw error;
@@ -132,7 +132,7 @@ class Screen {
     this.#draw();
   }
 
-  /** Leaves the last picture on the terminal of the shell. */
+  /** Leaves the last picture on the terminal while the shell is in the foreground. */
   rest(): void {
     this.#region.done();
     this.#isResting = true;
@@ -148,7 +148,7 @@ class Screen {
     this.#region.done();
   }
 
-  /** One column and one row smaller than the terminal, which wraps and scrolls otherwise. */
+  /** Draws one column and one row less than the terminal, which would otherwise wrap and scroll. */
   #draw(): void {
     if (this.#isResting) return;
     const { stdout, env } = this.#shell;
@@ -175,13 +175,13 @@ interface KeyMeanings {
 }
 
 interface Keys extends Disposable {
-  /** Takes the keys again after another program had the terminal. */
+  /** Starts reading keys again after another program used the terminal. */
   take(): void;
-  /** Gives the terminal back for a while. */
+  /** Releases the terminal for a while. */
   release(): void;
 }
 
-/** Takes single keys from a terminal until it is disposed of. */
+/** Reads single keys from a terminal until disposed. */
 function readKeys({ stdin }: Shell, { leave, suspend, scroll }: KeyMeanings): Keys {
   if (!stdin.isTTY) return { take: () => undefined, release: () => undefined, [Symbol.dispose]: () => undefined };
   const onKey = (key: string): void => {
@@ -193,7 +193,7 @@ function readKeys({ stdin }: Shell, { leave, suspend, scroll }: KeyMeanings): Ke
   stdin.setRawMode(true).setEncoding('utf8').on('data', onKey).resume();
   return {
     take: () => {
-      // The stream assumes raw mode even after another program has set the terminal.
+      // The stream still assumes raw mode after another program has changed the terminal, so it is toggled.
       stdin.setRawMode(false);
       stdin.setRawMode(true);
     },

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Shell } from '../shell.ts';
 
-/** `dropcast notify …`: the recipients of notifications. */
+/** Adds the `dropcast notify …` commands for notification targets. */
 export function addNotifyCommands(program: Command, shell: Shell, exit: (code: number) => void): void {
   const notify = program.command('notify').description('test the notification targets');
   notify

@@ -11,8 +11,9 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 /**
- * `dropcast notify test`: the daemon sends a message to every target, with its secrets and from its sandbox; without a
- * daemon, this process does. @returns exit code 1 when a target did not take it
+ * `dropcast notify test`: sends a message to every target. The running daemon sends it, with its own secrets and from
+ * its sandbox; without a daemon, this process does.
+ * @returns exit code 1 when a target did not accept it
  */
 export async function notifyTest(
   shell: Shell,
@@ -29,7 +30,7 @@ export async function notifyTest(
   return targets.every(({ ok }) => ok) ? exitCodes.fine : exitCodes.failed;
 }
 
-/** For the daemon, and for this process without one. */
+/** Creates the notification test, for the daemon or for this process if none is running. */
 export function testNotifications(config: () => Config, env: Shell['env']): TestNotifications {
   return (name) => {
     const targets = config().notify.filter((target) => name === null || target.name === name);

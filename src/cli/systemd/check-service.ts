@@ -17,15 +17,15 @@ import { SERVICE_USER } from '../../service-user.ts';
 type Finding = Pick<Problem, 'key' | 'message' | 'severity'>;
 
 /**
- * What blocks an installed service from its configuration and folders. Root, who runs the check, has access to
- * everything; the user of the service may not. Only root can find out.
+ * Finds what blocks an installed service from its configuration and folders. Root has access to everything but the
+ * service's user may not, and only root can test that.
  */
 export async function serviceProblems(checked: CheckedConfig): Promise<readonly Problem[]> {
   const { file, config, locate } = checked;
   const service = serviceOf(file);
   if (service === null || process.geteuid?.() !== 0) return [];
   const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), true);
-  // Without that user the service is not installed, as in a container, where another user reads the file.
+  // Without that user the service is not installed, as in a container, where a different user reads the file.
   if (machine.user === null) return [];
   const findings = [
     ...(await fileFindings(file, machine.user)),
@@ -47,13 +47,13 @@ async function siteFindings(file: string, service: InstalledService, machine: Ma
     return [...closedFolders(site), ...dropInFindings(site, installed, service)];
   } catch (error) {
     if (error instanceof UnitError) return [problem('folders', error.message)];
-    // The service reads it with its own home directory for `~`.
+    // The service resolves `~` to its own home directory.
     if (error instanceof CommandError) return [problem('', `wrong as the service reads it: ${error.message}`)];
     throw error;
   }
 }
 
-/** Folders to which the drop-in cannot give access. */
+/** Reports folders that the drop-in cannot open up. */
 export function closedFolders({ folders }: UnitNeeds): readonly Finding[] {
   return folders.flatMap(({ path, commands }, index) =>
     commands.map((command) =>
@@ -63,10 +63,10 @@ export function closedFolders({ folders }: UnitNeeds): readonly Finding[] {
 }
 
 /**
- * Compares the installed drop-in with what the folders need. A missing folder's needs are unknown: the groups and file
- * systems of the drop-in may be right for it.
+ * Compares the installed drop-in with what the folders need. A missing folder's needs are unknown, so the drop-in's
+ * groups and file systems may be right for it.
  *
- * @param installed its text; null when there is none
+ * @param installed text of the drop-in; null if there is none
  */
 export function dropInFindings(
   site: UnitNeeds,

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import type { Shell } from '../shell.ts';
 
-/** `dropcast systemd …`: the service on this machine. */
+/** Adds the `dropcast systemd …` commands for the service on this machine. */
 export function addSystemdCommands(program: Command, shell: Shell): void {
   const systemd = program.command('systemd').description('set up the systemd service for your folders');
   systemd
@@ -19,7 +19,7 @@ export function addSystemdCommands(program: Command, shell: Shell): void {
     );
 }
 
-/** What systemd.unit(5) allows in an instance name without escaping. */
+/** Parses an instance name. Allows what systemd.unit(5) allows without escaping. */
 export function instanceName(text: string): string {
   if (/^[\w:.-]{1,100}$/.test(text) && !/^\.+$/.test(text) && text !== 'dropcast') return text;
   throw new InvalidArgumentError('use letters, digits and : _ . -, and not the name "dropcast".');

@@ -39,7 +39,7 @@ export async function dropIn(
   }
   const isNew = await installFile(file, text);
   shell.stdout.write(isNew ? nextSteps(file, service) : `${file} is up to date.\n`);
-  // The file contains this too, but few would look there.
+  // The drop-in contains these lines too, but few people would look there.
   for (const line of text.split('\n').filter((line) => /^# The (?:service|group) .*cannot/.test(line)))
     shell.stderr.write(`${line.slice(2)}\n`);
 }
@@ -55,7 +55,7 @@ async function textFor(configFile: string, service: InstalledService, isRoot: bo
 }
 
 /**
- * The needs of a configuration's service towards its unit on this machine.
+ * Finds what a service needs from its unit on this machine, according to its configuration.
  *
  * @throws {CommandError} when the configuration is invalid
  */
@@ -66,7 +66,7 @@ export async function unitNeedsOf(configFile: string, service: InstalledService,
   throw new CommandError(lines.join('\n'), exitCodes.badConfig);
 }
 
-/** The environment of the service: its directories, and its home for `~`. */
+/** The service's environment: its directories, and its home for `~`. */
 function asService({ stateDir, runtimeDir }: InstalledService, user: ServiceUser | null): Environment {
   const env = { STATE_DIRECTORY: stateDir, RUNTIME_DIRECTORY: runtimeDir };
   return { env, cwd: stateDir, home: user?.home ?? stateDir };

@@ -10,27 +10,27 @@ export interface FileAccess {
 }
 
 /**
- * Writes a file atomically, so that no reader, including systemd, sees half of it.
+ * Writes a file atomically, so that no reader, including systemd, sees a partial file.
  *
- * @param access default: readable for everyone, for systemd's files
- * @returns false when it already had this text
+ * @param access defaults to world-readable, for systemd's files
+ * @returns false if the file already had this text
  */
 export async function installFile(path: string, text: string, access: FileAccess = { mode: 0o644 }): Promise<boolean> {
   if ((await readFile(path, 'utf8').catch(() => null)) === text) {
-    // The key is unchanged, but others must not be able to read it.
+    // The content is unchanged, but a key must not stay readable to others.
     if (((await stat(path)).mode & 0o777 & ~access.mode) !== 0) await chmod(path, access.mode);
     return false;
   }
   await mkdir(dirname(path), { recursive: true, mode: 0o755 });
   await removeUnfinished(path);
-  // Has no extension that systemd reads.
+  // A random suffix is not an extension that systemd reads.
   const partial = `${path}.${randomBytes(4).toString('hex')}`;
   try {
     {
-      // No other user may read a key, not even for a moment.
+      // No other user may read a key, even for a moment.
       await using file = await open(partial, 'wx', access.mode & 0o600);
       if (access.gid !== undefined) await file.chown(process.geteuid?.() ?? 0, access.gid);
-      // Independent of the caller's umask.
+      // chmod(2) is not affected by the caller's umask.
       await file.chmod(access.mode);
       await file.writeFile(text);
       await file.sync();
@@ -43,7 +43,7 @@ export async function installFile(path: string, text: string, access: FileAccess
   return true;
 }
 
-/** Removes the leftovers of a killed process: half a file, or a forgotten key. */
+/** Removes what a killed process left behind: a partial file, or a forgotten key. */
 async function removeUnfinished(path: string): Promise<void> {
   const isUnfinished = (name: string): boolean =>
     name.startsWith(`${basename(path)}.`) && /^[0-9a-f]{8}$/.test(name.slice(basename(path).length + 1));

@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 import { isOpenByMode } from '../../systemd/folder-access.ts';
 import type { Allows, Credentials } from '../../systemd/folder-access.ts';
 
-/** A share that does not respond must not block everything else. */
+/** Timeout for one probe, because an unresponsive share must not block everything else. */
 const timeoutMs = 10_000;
 
 /**
- * Asks the kernel, which also evaluates access control lists: enters the directory as root, becomes the user, and
- * tries. Directories above it do not count. If root itself is refused (a read-only disk, a share), only the mode is
- * known.
+ * Tests access by trying, so that the kernel evaluates access control lists too: enters the directory as root, switches
+ * to the user, and tests. Parent directories are not considered. If root itself is refused (a read-only disk, a share),
+ * only the mode is used.
  */
 export const probeAccess: Allows = async (who, directory) => {
   const { path, needs } = directory;
@@ -23,21 +23,25 @@ export const probeAccess: Allows = async (who, directory) => {
   return (isRefusedToRoot ? null : await tries(who, tests, path)) ?? isOpenByMode(who, directory);
 };
 
-/** Whether a user can read a file, including the directories above it; null when it cannot be tried. Needs root. */
+/**
+ * Whether a user can read a file, including access to its parent directories; null if that cannot be tested. Needs
+ * root.
+ */
 export function canRead(who: Credentials, file: string): Promise<boolean | null> {
   return tries(who, ['-r', file], '/');
 }
 
 /**
- * Whether a user can list a directory and enter what it contains, whatever root may do there; null when it cannot be
- * tried. Needs root.
+ * Whether a user can list and enter a directory, regardless of root's own access; null if that cannot be tested. Needs
+ * root.
  */
 export function openFor(who: Credentials, directory: string): Promise<boolean | null> {
   return tries(who, ['-r', directory, '-a', '-x', directory], '/');
 }
 
 /**
- * setpriv(1) exits like the program it runs, and with 127 when it cannot become that user; `test` exits with 0 or 1.
+ * Runs tests as the user. setpriv(1) returns the exit code of the program it runs, or 127 if it cannot switch to the
+ * user; `test` exits with 0 or 1.
  */
 async function tries({ uid, gids }: Credentials, tests: readonly string[], cwd: string): Promise<boolean | null> {
   const [gid = uid] = gids;

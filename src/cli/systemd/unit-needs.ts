@@ -13,27 +13,27 @@ import { type Waypoint, trustedWalk } from '../../systemd/trusted-walk.ts';
 import { mountPointOf } from '../../watch/mount-points.ts';
 import { probeAccess } from './probe-access.ts';
 
-/** The port that the unit allows for the status page (systemd/dropcast.service). */
+/** Port that the unit allows for the status page (systemd/dropcast.service). */
 const UNIT_PORT = 7878;
 
-/** The user `nobody`, of Debian and of the kernel. It owns nothing. */
+/** UID of `nobody` on Debian, and the kernel's overflow UID. It owns no files. */
 const NOBODY = 65_534;
 
-/** The machine, apart from its disks. */
+/** What must be known about the machine, apart from its disks. */
 export interface Machine {
-  /** Null when it does not exist yet; its access is then unknown. */
+  /** Null if the user does not exist yet; its access is then unknown. */
   readonly user: ServiceUser | null;
-  /** Texts of passwd(5), group(5), /proc/self/mountinfo and resolv.conf(5). */
+  /** Contents of passwd(5), group(5), /proc/self/mountinfo and resolv.conf(5). */
   readonly passwd: string;
   readonly group: string;
   readonly mountinfo: string;
   readonly resolvConf: string;
-  /** Root can become the user and try. Others see only the modes, without access control lists. */
+  /** Whether access can be tested as the user. Without root, only file modes are known, not access control lists. */
   readonly isRoot: boolean;
 }
 
 /**
- * Finds the access that the service needs from its unit for the folders of a configuration. Changes nothing.
+ * Finds the access that the service needs from its unit for the configured folders. Changes nothing.
  *
  * @throws {UnitError} when a path leads through a link that others can change
  */
@@ -59,7 +59,7 @@ function programsOf({ notify }: Config): readonly string[] {
   return notify.flatMap((target) => (target.type === 'command' ? target.argv.slice(0, 1) : []));
 }
 
-/** Reads the machine and the user of the service. */
+/** Reads the facts about the machine and the service's user. */
 export async function readMachine(
   findUser: (passwd: string, group: string) => ServiceUser | null,
   isRoot: boolean,
@@ -93,8 +93,8 @@ async function folderNeeds({ path, afterReady }: Config['folders'][number], mach
 }
 
 /**
- * The folder, and the directories above it that the service must pass through: none of them for a folder that is bound
- * into its unit.
+ * The folder and its parent directories, which the service must pass through. A folder that is bound into the service's
+ * unit needs no access to its parents.
  */
 function directoriesOf(place: ResolvedPath, way: readonly Waypoint[], isWritten: boolean): readonly Directory[] {
   const needs = isWritten ? access.write : access.read;
@@ -121,7 +121,7 @@ async function commandFor(directory: Directory, user: ServiceUser, machine: Mach
   return accessCommand({ name: SERVICE_USER, uid: user.uid }, directory, owners);
 }
 
-/** The access of the directory's group, including everyone's, probed as `nobody` in that group. */
+/** What the directory's group may do, including what everyone may do. Probed as `nobody` in that group. */
 async function groupAccess(directory: Directory, allows: Allows): Promise<number> {
   const member = { uid: NOBODY, gids: new Set([directory.gid]) };
   for (const needs of [access.write, access.read]) if (await allows(member, { ...directory, needs })) return needs;
@@ -133,8 +133,8 @@ async function resolved(path: string): Promise<ResolvedPath> {
 }
 
 /**
- * Link-local name servers, as on Google Compute Engine (169.254.169.254) or from router advertisements (fe80::…).
- * Without an exception, IPAddressDeny=link-local of the unit blocks them.
+ * Finds link-local name servers, as on Google Compute Engine (169.254.169.254) or from router advertisements (fe80::…).
+ * The unit's IPAddressDeny=link-local blocks them unless they are excepted.
  *
  * @param resolvConf text of resolv.conf(5)
  */
@@ -153,12 +153,12 @@ function isLinkLocal(address: string): boolean {
   return family !== 0 && linkLocal.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** `#!` and the path of an interpreter (execve(2)). */
+/** `#!` and the interpreter's path (execve(2)). */
 const SHEBANG = /^#![ \t]*([^\s]+)/;
 
 /**
- * The files that must be executable to start a program: the program itself, and the interpreter in its first line.
- * Programs that it starts in turn are unknown.
+ * The files that must be executable to start a program: the program and the interpreter in its first line. Programs
+ * that it starts in turn are unknown.
  */
 export async function startedPrograms(program: string): Promise<readonly string[]> {
   const interpreter = SHEBANG.exec(await firstBytes(program))?.[1];
@@ -178,17 +178,15 @@ async function firstBytes(path: string): Promise<string> {
 }
 
 /**
- * Lower numbers are groups of Debian and its packages; people and their teams follow (adduser.conf(5), login.defs(5)).
+ * First group ID for people and their teams. Debian and its packages use lower numbers (adduser.conf(5),
+ * login.defs(5)).
  */
 const FIRST_OF_PEOPLE = 1000;
 
-/** `nogroup`, and the last number of 16 bits: the owner of files without one. */
+/** `nogroup`, and the highest 16-bit ID, which owns files without an owner. */
 const nobody = new Set([65_534, 65_535]);
 
-/**
- * Groups that are equivalent to root, whatever their number: they own containers, virtual machines, disks, logs or
- * sudo.
- */
+/** Groups equivalent to root, whatever their ID: they control containers, virtual machines, disks, logs or sudo. */
 const powerful = new Set(
   'root adm admin sudo wheel shadow disk kmem docker podman lxd incus incus-admin libvirt libvirtd kvm vboxusers systemd-journal video'.split(
     ' ',
@@ -196,12 +194,12 @@ const powerful = new Set(
 );
 
 /**
- * Whether the service may join a group because a folder belongs to it. A group opens everything it owns, not only the
- * folder, and anyone who creates a folder chooses among their own groups: a member of docker would make the service a
- * member too. An entry in the folder's access control list gives the same access and nothing else.
+ * Whether the service may join a folder's group. A group gives access to everything it owns, and anyone who creates a
+ * folder can pick any of their own groups: a member of docker could thus make the service a member too. An entry in the
+ * folder's access control list gives the same access and nothing else.
  *
- * The group must be in the machine's own table: systemd does not start a service (216/GROUP) with an unknown group, for
- * example one of a network share, or of a directory service that does not answer yet.
+ * The group must be in the machine's own table. systemd does not start a service (216/GROUP) with an unknown group,
+ * such as one from a network share or from a directory service that is not up yet.
  *
  * @param table text of group(5)
  */
