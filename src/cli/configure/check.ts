@@ -19,7 +19,7 @@ import type { CheckedConfig } from '../read-config.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-/** `dropcast check`: reports every problem with the configuration, folders, state and key at once. */
+/** `dropcast check`: reports every problem with the configuration, folders, state and key in one run. */
 export async function check(
   shell: Shell,
   options: { readonly config?: string; readonly json?: boolean; readonly online?: boolean },
@@ -45,24 +45,24 @@ export async function check(
   return checked.problems.some(isMistake) ? exitCodes.badConfig : exitCodes.failed;
 }
 
-/** Excludes refusals by a disk, which may pass without a change. */
+/** Whether a problem is a mistake in the configuration. A disk's refusal is not, as it may pass without a change. */
 function isMistake({ severity, key, passing }: Problem): boolean {
   return severity === 'error' && !(key === 'state_dir' && passing === true);
 }
 
-/** Problems in the state directory, unless it is already reported as unusable. */
+/** Problems in the state directory, unless it was already reported as unusable. */
 async function stateProblems({ config, paths, problems, locate }: CheckedConfig): Promise<readonly Problem[]> {
   const key = 'state_dir';
   const isNamed = problems.some((problem) => problem.key === key && problem.severity === 'error');
   if (paths === null || isNamed) return [];
   const { file, stateDir } = paths;
-  // A broken configuration may not name the socket: this is its default place, or a link to it.
+  // A broken configuration may not name the socket. This is the default path, or a link to the socket.
   const socket = config?.status.socket ?? join(stateDir, 'dropcast.sock');
   const found = await inspectState(paths, socket, config !== null && config.ledger !== null);
   return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));
 }
 
-/** Folders that another dropcast watches, and obstacles to watching them. */
+/** Folders that another dropcast is watching, and obstacles to watching them. */
 async function folderProblems({ config, paths, locate }: CheckedConfig): Promise<readonly Problem[]> {
   if (paths === null) return [];
   const found = await inspectFolders(paths);
@@ -71,7 +71,7 @@ async function folderProblems({ config, paths, locate }: CheckedConfig): Promise
   return all.map(({ key, message, severity }) => ({ file: paths.file, ...locate(key), key, message, severity }));
 }
 
-/** The findings of the service, and the records that dropcast may have left empty on it. */
+/** Problems found by asking the service, and records that dropcast may have left empty on it. */
 async function onlineProblems(
   checked: CheckedConfig,
   config: Config,
@@ -87,7 +87,9 @@ async function onlineProblems(
   return [...online.map((found): Problem => ({ file, ...locate(found.key), ...found })), ...empty];
 }
 
-/** A ledger that cannot be read right now must not hide the other findings. */
+/**
+ * Returns records that may be empty. An unreadable ledger must not hide the other findings, so its errors are ignored.
+ */
 async function suspectsIn(config: Config): Promise<readonly SuspectView[]> {
   try {
     const read = async (ledger: Ledger | null): Promise<SuspectsView> =>

@@ -1,7 +1,7 @@
 import { json } from '../registry.ts';
 import type { Registry, Shared } from '../registry.ts';
 
-/** Commands that check, preview and apply a configuration. */
+/** Adds the commands that check, preview and apply a configuration. */
 export function addConfigCommands({ shell, command, exit }: Registry): void {
   json(command('check', 'report every problem with the configuration, folders, state and key'))
     .summary('report problems with configuration, folders, state, key')

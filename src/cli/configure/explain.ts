@@ -27,26 +27,26 @@ interface PathReport {
   readonly v: 1;
   readonly path: string;
   readonly folder: string;
-  /** The present state of the path, in words. */
+  /** What is at the path now, in words. */
   readonly on_disk: string;
-  /** Why dropcast ignores the file; null when it does not. */
+  /** Why dropcast ignores the file; null if it does not. */
   readonly left_alone: string | null;
   readonly sidecar: string;
-  /** Names next to it that look like sidecars and belong to no video. */
+  /** Names next to the file that look like sidecars but belong to no video. */
   readonly lone_sidecars: readonly string[];
-  /** Why its folder is frozen; null when it is not, or no daemon runs. */
+  /** Why the folder is frozen; null if it is not, or if no daemon is running. */
   readonly frozen: string | null;
-  /** Why it is not taken in yet; null when it does not wait. */
+  /** Why the file was not accepted yet; null if it is not waiting. */
   readonly waits_for: string | null;
-  /** Why dropcast may not open the directory of the path; null when it may. */
+  /** Why dropcast may not open the file's directory; null if it may. */
   readonly closed: string | null;
-  /** Null for a path that is not a video here. */
+  /** Null if the path is not an existing video. */
   readonly proofs: Proofs | null;
   readonly explanation: Explanation;
   readonly stands: ShowView | null;
 }
 
-/** `dropcast explain PATH`: which rule matches the path and why, what would be sent, and the state of the file. */
+/** `dropcast explain PATH`: shows which rule matches the path and why, what would be sent, and the file's state. */
 export async function explain(
   shell: Shell,
   path: string,
@@ -94,7 +94,7 @@ function onDisk(stats: BigIntStats | null): string {
   return stats.isFile() ? `a file of ${formatBytes(Number(stats.size))}` : 'not a regular file';
 }
 
-/** The same as the daemon's: with the directories to which earlier configurations moved files. */
+/** Creates the same router as the daemon's, including directories that earlier configurations moved files to. */
 async function routerOf(config: Config, absolute: string): Promise<FolderRouter> {
   const folder = folderOf(config.folders, absolute);
   if (folder !== null) return createRouter(folder, await movedBy(config, folder.path));
@@ -107,7 +107,7 @@ async function routerOf(config: Config, absolute: string): Promise<FolderRouter>
   );
 }
 
-/** Only a running daemon knows this. */
+/** What the file is waiting for. Only a running daemon knows. */
 async function waitOf(config: Config, absolute: string): Promise<Pick<PathReport, 'waits_for' | 'frozen'>> {
   const path = `/settling?path=${encodeURIComponent(absolute)}`;
   const { why, frozen } = await queryDaemonOrLedger<{ readonly why: string | null; readonly frozen: string | null }>(
@@ -119,7 +119,7 @@ async function waitOf(config: Config, absolute: string): Promise<Pick<PathReport
   return { waits_for: why, frozen };
 }
 
-/** The reason in the row of an inaccessible directory above the path; null when there is none. */
+/** Why a directory above the path is inaccessible, from that directory's row; null if there is no such row. */
 async function closedAbove(shell: Shell, config: Config, absolute: string): Promise<string | null> {
   for (let above = dirname(absolute); folderOf(config.folders, above) !== null; above = dirname(above)) {
     const found = await askFor(shell, config, above);
@@ -144,7 +144,10 @@ async function movedBy(config: Config, folder: string): Promise<readonly string[
   return templates;
 }
 
-/** The folder whose path is a misspelling of this one, or shares the most with it; null: none is similar. */
+/**
+ * The folder that the path probably meant: a similar spelling, or the most leading segments in common. Null if none is
+ * similar.
+ */
 function nearestFolder(path: string, folders: readonly string[]): string | null {
   const parts = path.split('/');
   const [best] = folders

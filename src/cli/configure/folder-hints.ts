@@ -7,19 +7,19 @@ import { shellWord } from '../../shell-word.ts';
 import { readLimits, tooFewWatches } from '../../watch/watch-limits.ts';
 
 export interface FolderHint {
-  /** Key of the folder in the configuration. */
+  /** The folder's key in the configuration. */
   readonly key: string;
   readonly message: string;
 }
 
-/** The properties of the machine that decide how folders can be watched. */
+/** Properties of the machine that determine how folders can be watched. */
 export interface WatchingMachine {
-  /** Texts of fstab(5) and /proc/self/mountinfo. */
+  /** Contents of fstab(5) and /proc/self/mountinfo. */
   readonly fstab: string;
   readonly mountinfo: string;
-  /** Limit of inotify watches; null when it cannot be read. */
+  /** Limit on inotify watches; null if it cannot be read. */
   readonly watches: number | null;
-  /** The type of the share that a directory is on; null for a local disk. */
+  /** The type of network share that a directory is on; null for a local disk. */
   shareOf(path: string): Promise<string | null>;
 }
 
@@ -31,7 +31,9 @@ export async function readWatchingMachine(): Promise<WatchingMachine> {
   return { fstab, mountinfo, watches: readLimits().watches, shareOf };
 }
 
-/** Unmounted shares, folders whose events cover only this machine's changes, and too low a limit of watches. */
+/**
+ * Finds unmounted shares, folders whose events cover only this machine's changes, and an inotify limit that is too low.
+ */
 export async function folderHints(
   { folders }: Pick<Config, 'folders'>,
   machine: WatchingMachine,
@@ -51,7 +53,7 @@ export async function folderHints(
 interface Look {
   readonly key: string;
   readonly messages: readonly string[];
-  /** Directories to watch, each with a watch of its own. */
+  /** Number of directories to watch. Each needs its own inotify watch. */
   readonly directories: number;
 }
 
@@ -67,9 +69,9 @@ async function lookAt(folder: FolderConfig, machine: WatchingMachine): Promise<L
   return { key, messages, directories: isScanned || machine.watches === null ? 0 : await countDirectories(path, most) };
 }
 
-/** The mount point in fstab(5) that belongs to the path and is not mounted; null when there is none. */
+/** The mount point in fstab(5) that the path belongs to, if it is not mounted; otherwise null. */
 function whatIsNotMounted(path: string, { fstab, mountinfo }: WatchingMachine): string | null {
-  // Both tables write a blank as \040.
+  // Both tables encode a space as \040.
   const points = fstab.split('\n').flatMap((line) => {
     const [device = '#', point = ''] = line.trim().split(/\s+/);
     return device.startsWith('#') ? [] : [`0 0 0:0 / ${point}`];

@@ -7,19 +7,19 @@ import type { CheckedConfig } from '../read-config.ts';
 /** A conflict between the configuration and the service. */
 export interface OnlineProblem {
   readonly severity: 'error';
-  /** `service.api_key`, `service.base_url`, or the key of a channel or feed. */
+  /** `service.api_key`, `service.base_url`, or the key of a channel or feed in a rule. */
   readonly key: string;
   readonly message: string;
 }
 
-/** Asks the service whether the key, and every channel and feed that a rule names, exist: two requests. */
+/** Asks the service whether the key is valid and every channel and feed in the rules exists. Takes two requests. */
 export async function inspectOnline(config: Config, signal: AbortSignal): Promise<readonly OnlineProblem[]> {
   const answer = await askOnline(config, signal);
   if (!answer.ok) return [{ severity: 'error', key: answer.key, message: answer.message }];
   return unknownNames(config, answer).map(({ key, message }) => ({ severity: 'error', key, message }));
 }
 
-/** Channels and feeds that the service does not have, as problems of the configuration that names them. */
+/** Turns channels and feeds that the service does not have into configuration problems. */
 export function nameProblems(
   findings: readonly UnknownNameFinding[],
   { file, locate }: Pick<CheckedConfig, 'file' | 'locate'>,
@@ -27,16 +27,15 @@ export function nameProblems(
   return findings.map(({ key, message }) => ({ file, ...locate(key), key, message, severity: 'error' }));
 }
 
-/** The channels and feeds of the service, or the failure, with the key of the configuration that may be wrong. */
+/** The service's channels and feeds, or the failure and the configuration key that may be wrong. */
 type OnlineAnswer =
   | { readonly ok: true; readonly channel: readonly string[]; readonly feed: readonly string[] }
   | { readonly ok: false; readonly key: 'service.api_key' | 'service.base_url'; readonly message: string };
 
 /**
- * Reads the channels and feeds of the service. A user waits for these two requests, so they bypass the gate of the
- * daemon.
+ * Reads the service's channels and feeds. The two requests bypass the daemon's gate because a user is waiting for them.
  *
- * @throws any error that is neither an answer of the service nor a failure to reach it
+ * @throws any error that is neither an answer from the service nor a failure to reach it
  */
 async function askOnline({ service }: Pick<Config, 'service'>, signal: AbortSignal): Promise<OnlineAnswer> {
   const { baseUrl, apiKey, sendKeyTo } = service;

@@ -24,7 +24,7 @@ export interface PlanCommandOptions {
 }
 
 /**
- * `dropcast plan`: what would happen to the files in the folders, before anything is sent.
+ * `dropcast plan`: previews what would happen to the files in the folders, before anything is sent.
  *
  * @returns the exit code: 1 when a folder cannot be read
  */
@@ -57,7 +57,7 @@ async function make(
   const progress = progressOn(shell);
   let view: PlanView | null = null;
   const read = (told: unknown): void => {
-    // Both ends of a private socket are the same program.
+    // The type cast is safe: both ends of the private socket are the same program.
     const line = told as PlanLine;
     if ('error' in line) throw new ControlError(line.error);
     if ('plan' in line) view = line.plan;
@@ -77,7 +77,7 @@ async function make(
   return view;
 }
 
-/** One line on a terminal, which the plan replaces. */
+/** Shows progress in one line on a terminal, which the plan then replaces. */
 function progressOn({ stderr }: Shell): { tell(now: PlanProgress): void; end(): void } {
   if (!stderr.isTTY) return { tell: () => undefined, end: () => undefined };
   let told = 0;
@@ -184,7 +184,7 @@ function words(list: PlanView['held'], shell: Shell): readonly string[] {
   return list.map(({ path, why }) => `${shortPath(path, shell)}: ${why}`);
 }
 
-/** Lines of one section at most; --json has all. */
+/** Maximum lines per section; --json has all. */
 const mostLines = 20;
 
 function section(title: string, lines: readonly string[]): string {

@@ -7,7 +7,7 @@ import { checkBytes } from '../../watch/completeness.ts';
 import { OpenWriters } from '../../watch/open-writers.ts';
 import { lookAtMarker } from '../../watch/done-markers.ts';
 
-/** The evidence that a video is complete and has the right content, and the evidence against it, in words. */
+/** Evidence, in words, for and against a video being complete and having the right content. */
 export interface Proofs {
   readonly writer: string;
   readonly container: string;
@@ -15,7 +15,7 @@ export interface Proofs {
   readonly checksum: string;
 }
 
-/** @param sentSha256 SHA-256 of the sent body, hex; null when nothing was sent */
+/** @param sentSha256 SHA-256 of the sent body, in hex; null if nothing was sent */
 export async function proofsOf(
   router: FolderRouter,
   file: { readonly path: string; readonly version: FileVersion },

@@ -22,12 +22,13 @@ interface ReloadContext {
 }
 
 /**
- * The reload of a running daemon: reads its configuration again and applies it. An invalid one is refused, and the old
- * one stays active; the log says which. Reloads run one at a time, so that the last configuration wins.
+ * Creates the reload function of a running daemon. It reads the configuration again and applies it; if the new one is
+ * invalid, the old one stays active. The log reports which one is in use. Reloads run one at a time, so that the last
+ * configuration wins.
  *
- * @param daemon its present configuration names the file to read
- * @returns a function that resolves with whether it was applied, and the problems to display; it rejects when dropcast
- *   is stopping
+ * @param daemon its current configuration names the file to read
+ * @returns a function that resolves with whether the configuration was applied, and the problems to display; it rejects
+ *   when dropcast is stopping
  */
 export function createReload(daemon: Daemon, context: ReloadContext): ControlPorts['reload'] {
   let last: Promise<unknown> = Promise.resolve();
@@ -98,10 +99,10 @@ function newsOf(level: 'info' | 'error', text: string): News {
   return { level, type: 'reload', file: null, folder: null, path: null, state: null, text };
 }
 
-/** A reload waits longer than a start, because the user wants the answer. */
+/** How long to wait for the service. Longer than at startup, because the user is waiting for the answer. */
 const longestAskMs = 10_000;
 
-/** The names on the service; null when it does not answer. */
+/** The service's channel and feed names; null if it does not answer. */
 async function namesOf(
   config: Config,
   { daemon, shell }: { readonly daemon: Daemon; readonly shell: Shell },
@@ -116,7 +117,8 @@ function refuseWhileStopping({ stopping }: Shell): void {
 }
 
 /**
- * A watched folder that is missing right now does not block other changes. A new folder that is missing is a mistake.
+ * Whether a problem blocks the reload. A missing folder that is already being watched does not block other changes, but
+ * a missing new folder is a mistake.
  */
 function isRefusal({ severity, passing, key }: Problem, before: Config, after: Config): boolean {
   if (severity !== 'error' || passing !== true) return severity === 'error';
@@ -124,17 +126,20 @@ function isRefusal({ severity, passing, key }: Problem, before: Config, after: C
   return !before.folders.some(({ path }) => path === folder?.path);
 }
 
-/** A running daemon cannot move its ledger or its control socket, nor be another member of the fleet. */
+/**
+ * Settings that need a restart. A running daemon cannot move its ledger or control socket, or become another fleet
+ * member.
+ */
 export const needsRestart = 'restart to change state_dir, ledger, host_name or status.socket';
 
-/** Whether two configurations differ in where they keep their files, or in their place in a fleet. */
+/** Whether two configurations keep their files in different places or differ in their fleet membership. */
 export function isElsewhere(before: Config, after: Config): boolean {
   const places = ({ stateDir, ledger, hostName, status }: Config): string =>
     JSON.stringify([stateDir, ledger, ledger?.password?.reveal(), ledger === null || hostName, status.socket]);
   return places(before) !== places(after);
 }
 
-/** The log and the status page are set up once, at the start. */
+/** Settings read once at startup: the log and the status page. */
 const fixedAtStart = ['log', 'status'] as const;
 
 function isOther(before: Config, after: Config, key: (typeof fixedAtStart)[number]): boolean {

@@ -4,7 +4,7 @@ import { renderFitting, shortPath } from '../output/file-table.ts';
 import { counted } from '../output/format.ts';
 import type { Shell } from '../shell.ts';
 
-/** The changes of a reload as text. */
+/** Formats the changes that a reload would make. */
 export function planText({ folders, waiting, sent }: ReloadPlan, shell: Shell): string {
   const lines = folders.map(({ path, becomes }) => `${escapeControls(path)} ${folderWords[becomes]}.`);
   const head = [
@@ -42,7 +42,7 @@ function table(changes: readonly PlannedChange[], shell: Shell): string {
   return renderFitting(columns, rows, shell).trimEnd();
 }
 
-/** The differences, and why the file is held. */
+/** Formats the fields that differ, or why the file is held. */
 function said({ rule, channel, title, held }: PlannedChange['before'], what: readonly string[]): string {
   if (held !== null || rule === null) return `held: ${held ?? ''}`;
   const shown = { channel: `channel ${channel ?? ''}`, title: `title ${title ?? ''}` };

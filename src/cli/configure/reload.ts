@@ -17,11 +17,11 @@ export interface ReloadOptions {
 
 /**
  * `dropcast reload`: makes the running daemon read its configuration again, and waits for the result. `systemctl
- * reload` runs this, because a signal would not say whether the new configuration is valid. With `--plan` it only
+ * reload` runs this because a signal could not report whether the new configuration is valid. With `--plan`, only
  * prints what would change.
  *
- * @throws {CommandError} 78 when the daemon refuses it, or the file cannot be read at all; 3 when the daemon is not
- *   running
+ * @throws {CommandError} 78 when the daemon refuses the configuration or the file cannot be read at all; 3 when the
+ *   daemon is not running
  */
 export async function reload(shell: Shell, options: ReloadOptions): Promise<void> {
   const config = await loadableOrRefused(shell, options.config);
@@ -38,7 +38,7 @@ export async function reload(shell: Shell, options: ReloadOptions): Promise<void
   shell.stdout.write(plan === undefined ? 'Reloaded.\n' : planText(plan, shell));
 }
 
-/** A configuration that cannot be loaded names no socket. */
+/** Loads the configuration. One that cannot be loaded names no socket, so the reload is refused. */
 async function loadableOrRefused(shell: Shell, option: string | undefined): Promise<Config> {
   try {
     return await requireLoadable(shell, option);
@@ -54,12 +54,15 @@ async function ask(shell: Shell, config: Config, plan: boolean): Promise<Reloade
   } catch (error) {
     const isNotRunning = error instanceof CommandError && error.exitCode === exitCodes.notRunning;
     if (!isNotRunning || !(await isRunning(shell, config))) throw error;
-    // The daemon runs, but listens elsewhere: the file names another socket now.
+    // The daemon is running but listens elsewhere, so the file now names a different socket.
     throw refused([`the daemon does not listen at ${config.status.socket}`, needsRestart]);
   }
 }
 
-/** systemd reloads only a running service, and passes its process in `$MAINPID` (systemd.exec(5)). */
+/**
+ * Whether the daemon is running. systemd reloads only a running service, and passes its process in `$MAINPID`
+ * (systemd.exec(5)).
+ */
 async function isRunning({ env }: Shell, { stateDir }: Config): Promise<boolean> {
   return Boolean(env['MAINPID']) || (await isInstanceRunning(stateDir));
 }

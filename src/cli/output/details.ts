@@ -3,15 +3,15 @@ import type { Style } from '../../log/colour.ts';
 import { displayWidth, pad } from './text-width.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 
-/** One labelled fact. */
+/** A labelled fact. */
 export interface Detail {
   readonly label: string;
-  /** Raw text, escaped here; several lines appear below each other. Null omits the fact. */
+  /** Raw text, which is escaped here. Several lines are printed below each other; null omits the fact. */
   readonly value: string | readonly string[] | null;
   readonly style?: Style | null;
 }
 
-/** Facts, one per line, `label  value`, with the values aligned. Ends with a newline unless empty. */
+/** Formats facts as `label value`, one per line with aligned values. Ends with a newline unless empty. */
 export function renderDetails(details: readonly Detail[], colour: boolean): string {
   const known = details.filter(({ value }) => value !== null);
   const width = known.reduce((widest, { label }) => Math.max(widest, displayWidth(label)), 0) + GAP.length;

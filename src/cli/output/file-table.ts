@@ -11,9 +11,9 @@ import { renderTable } from './table.ts';
 import type { Column } from './table.ts';
 import type { Shell } from '../shell.ts';
 
-/** Files, one per row. */
+/** Formats files as a table, one per row. */
 export function fileTable(files: readonly FileView[], shell: Shell, settling: readonly SettlingView[] = []): string {
-  // Only in a fleet: a single host needs no such column.
+  // The HOST column appears only in a fleet.
   const hasHosts = files.some(({ host }) => host !== null);
   const hostCell = (host: string | null): readonly string[] => (hasHosts ? [host ?? UNKNOWN] : []);
   const columns = [
@@ -57,7 +57,10 @@ export function fileTable(files: readonly FileView[], shell: Shell, settling: re
   return renderFitting(columns, rows, shell);
 }
 
-/** A narrow terminal shows name and reason instead of tags and video, which `show` and --json have. */
+/**
+ * Fits a table to the terminal. A narrow terminal omits tags and video in favour of name and reason; `show` and --json
+ * have both.
+ */
 export function renderFitting(columns: readonly Column[], rows: readonly (readonly string[])[], shell: Shell): string {
   const options = tableOptions(shell);
   const isNarrow = options.width < wideEnough;
@@ -66,24 +69,24 @@ export function renderFitting(columns: readonly Column[], rows: readonly (readon
   return renderTable(pick(columns), rows.map(pick), options);
 }
 
-/** Columns of a terminal that shows all of them. */
+/** Terminal columns needed to show every table column. */
 const wideEnough = 140;
 const optional = new Set(['TAGS', 'VIDEO']);
 
-/** As wide as the terminal; unlimited in a file or pipe. */
+/** Table options for this output: as wide as the terminal, or unlimited in a file or pipe. */
 export function tableOptions(shell: Pick<Shell, 'stdout' | 'env'>): { width: number; colour: boolean } {
   return { width: shell.stdout.columns || Infinity, colour: hasColour(shell.stdout, shell.env) };
 }
 
-/** Relative for paths below the current directory, otherwise absolute. */
+/** Shortens a path below the current directory to a relative one. */
 export function shortPath(path: string, shell: Shell): string {
   const short = relative(shell.cwd, path);
   if (short.startsWith('..')) return path;
-  // Typed after a command, a dash would begin an option.
+  // A leading dash would make the path an option when pasted after a command.
   return short.startsWith('-') ? `./${short}` : short;
 }
 
-/** Why the file is in its state, its progress, and when it continues; empty when there is nothing to say. */
+/** Why the file is in its state, how far it is, and when it continues; empty if there is nothing to report. */
 export function whyOf(file: FileView): string {
   if (file.state === 'done') return unfinished.includes(file.local ?? '') ? (file.why ?? '') : '';
   const next = file.not_before === null ? '' : ` (next attempt ${formatRelative(file.not_before, Date.now())})`;
@@ -94,10 +97,10 @@ export function whyOf(file: FileView): string {
   return file.state === 'uploading' ? `${progress}; last attempt: ${why}` : `${why}; ${progress}`;
 }
 
-/** Reasons for which a finished local file may still wait. */
+/** Values of `local` for which something is still to be done to the local file. */
 const unfinished: readonly string[] = ['later', 'pending', 'waiting', 'refused'] satisfies Facts['disposal'][];
 
-/** @param stage or how it ended */
+/** @param stage the current stage, or the final state */
 export function stageStyle(stage: string): Style | null {
   if (stage === 'done') return 'green';
   if (stage === 'failed') return 'red';

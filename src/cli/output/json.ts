@@ -1,6 +1,6 @@
 import { escapeJson } from '../../log/unsafe-characters.ts';
 
-/** Version of the JSON documents; raised when a field changes its meaning or disappears. */
+/** Version of the JSON documents. Incremented when a field changes its meaning or is removed. */
 const VERSION = 1;
 
 const withDocument = new WeakSet<NodeJS.WritableStream>();
@@ -10,13 +10,13 @@ export function printJson(value: object, stream: NodeJS.WritableStream): void {
   printDocument(jsonLine(value), stream);
 }
 
-/** @param line a document as text, with its line feed */
+/** @param line the document as text, including its line feed */
 export function printDocument(line: string, stream: NodeJS.WritableStream): void {
   withDocument.add(stream);
   stream.write(line);
 }
 
-/** Whether a command has printed a document, so that an error after it prints no second one. */
+/** Whether a command has already printed a document, so that a later error does not print another one. */
 export function hasDocument(stream: NodeJS.WritableStream): boolean {
   return withDocument.has(stream);
 }

@@ -6,12 +6,12 @@ import type { FrameSize } from './progress-frame.ts';
 import { TransferRates } from './transfer-rates.ts';
 import { permanentLine } from './permanent-line.ts';
 
-/** At most ten frames a second: more are invisible, and slow terminals over SSH fall behind. */
+/** Minimum time between frames. More than ten per second are invisible, and slow terminals over SSH fall behind. */
 const MIN_REDRAW_MS = 100;
-/** The region is redrawn without news too, so that a stall shows as a falling rate. */
+/** Maximum time between frames. Redrawing without news makes a stall visible as a falling rate. */
 const IDLE_REDRAW_MS = 1_000;
 
-/** A region at the bottom of the terminal, redrawn in place. */
+/** A progress display at the bottom of the terminal, redrawn in place. */
 export class LiveProgress implements Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #now: () => number;

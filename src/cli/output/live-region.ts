@@ -9,26 +9,26 @@ export class LiveRegion {
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream;
-    // The cursor stays visible, so that a SIGKILL leaves nothing to repair and no signal handler is needed.
+    // The cursor stays visible, so that SIGKILL leaves nothing to repair and no signal handler is needed.
     this.#region = createLogUpdate(stream, { showCursor: true });
   }
 
   draw(lines: readonly string[]): void {
     this.#lines = lines;
-    // No lines clear the region, which would draw an empty row.
+    // Drawing zero lines would leave an empty row.
     if (lines.length === 0) this.#region.clear();
     else this.#region(lines.join('\n'));
   }
 
-  /** Writes permanent lines above the region, which has to be drawn again. */
+  /** Writes permanent lines above the region. The region must be drawn again afterwards. */
   persist(text: string): void {
     this.#region.persist(text);
     this.#lines = [];
   }
 
   /**
-   * Removes the lines after the terminal changed its size. A narrower one wraps them into more rows; log-update erases
-   * only the rows it wrote, so the others are erased here.
+   * Erases the region after the terminal was resized. A narrower terminal wraps the lines into more rows than
+   * log-update wrote and erases, so the extra rows are erased here.
    */
   erase(columns: number): void {
     const wrapped = this.#lines.reduce(
@@ -40,7 +40,7 @@ export class LiveRegion {
     this.#lines = [];
   }
 
-  /** Leaves the lines there. */
+  /** Ends the region and leaves its lines on the terminal. */
   done(): void {
     this.#region.done();
   }

@@ -3,8 +3,8 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Progress } from './progress-view.ts';
 
 /**
- * A stream for the log while a live region is on the same terminal: each line becomes a permanent line of the display.
- * Lines may arrive in pieces; the end of the stream completes the last one.
+ * Creates a stream for log output while a live region uses the same terminal. Each line becomes a permanent line of the
+ * display. Lines may arrive in pieces; the end of the stream completes the last one.
  */
 export function lineStream(progress: Pick<Progress, 'line'>): Writable {
   let rest = '';
@@ -22,13 +22,13 @@ export function lineStream(progress: Pick<Progress, 'line'>): Writable {
   });
 }
 
-/** Colours and weights as `styleText` writes them; nothing else passes. */
+/** Colour and weight sequences as written by `styleText`. All others are escaped. */
 // oxlint-disable-next-line no-control-regex -- ESC is what is looked for
 const STYLE = /(\u{1B}\[[\d;]{1,16}m)/u;
 
 /**
- * Makes one of our lines safe: keeps its colours, which end with it, removes the newline at its end, and escapes
- * everything else.
+ * Makes a line of our own output safe: keeps its colours, resets them at the end, removes the final newline, and
+ * escapes everything else.
  */
 export function permanentLine(text: string): string {
   const parts = text.replace(/\r?\n$/, '').split(STYLE);

@@ -29,13 +29,13 @@ import {
 } from './format.ts';
 import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
 
-/** A picture and the properties of its terminal. */
+/** A picture, and the properties of the terminal it is drawn on. */
 export interface Frame {
   readonly picture: Picture;
-  /** Columns of the terminal; `Infinity` in a file or pipe. */
+  /** Terminal width in columns; `Infinity` for a file or pipe. */
   readonly width: number;
   readonly colour: boolean;
-  /** Lists each file that needs the operator, instead of one line for all with the same cause. */
+  /** Whether to list each file that needs the operator, instead of grouping files with the same cause. */
   readonly isAll?: boolean;
 }
 
@@ -45,8 +45,8 @@ interface Line {
 }
 
 /**
- * Pure: the picture as lines of text, none wider than the terminal, for `dropcast status` and each frame of `dropcast
- * top`.
+ * Renders the picture as lines no wider than the terminal, for `dropcast status` and each frame of `dropcast top`.
+ * Pure.
  */
 export function pictureLines({ picture, width, colour, isAll = false }: Frame): readonly string[] {
   const lines: readonly Line[] = [
@@ -74,7 +74,7 @@ const looks: Readonly<Record<Sentence['level'], Style>> = {
   stopped: 'red',
 };
 
-/** Lines under an empty one; nothing when there are none. */
+/** Puts an empty line and the title above the lines; empty if there are no lines. */
 function section(lines: readonly Line[], title?: string): readonly Line[] {
   if (lines.length === 0) return [];
   return [{ text: '' }, ...(title === undefined ? [] : [{ text: title, style: 'bold' as const }]), ...lines];
@@ -107,7 +107,7 @@ function trouble({
   ].map(attention);
 }
 
-/** On one line if there is room: `settling 1 → queued 12 → [uploading 2] → …`, the slowest in brackets. */
+/** Stages on one line if there is room, with the slowest in brackets: `settling 1 → queued 12 → [uploading 2] → …`. */
 function stages({ stages: all, retrying, at }: Picture, width: number): readonly Line[] {
   if (all.length === 0) return [];
   const parts = all.map(({ name, files, retrying: resuming, bottleneck }) => {
@@ -129,7 +129,7 @@ function stages({ stages: all, retrying, at }: Picture, width: number): readonly
   ]);
 }
 
-/** What limits the backlog, unless a wait above says it, and the limit of all uploads. */
+/** What limits the backlog (unless it is a pause, which is listed above), and the combined upload limit. */
 function limits({ outlook, uploads, fleet, at }: Picture): readonly Line[] {
   const words = outlook === null || outlook.limited_by === 'pause' ? null : limitSentence(outlook);
   const done =
@@ -147,7 +147,7 @@ function limits({ outlook, uploads, fleet, at }: Picture): readonly Line[] {
 
 const mostCauses = 5;
 
-/** Two lines for all files of one cause, and one for each of the others. */
+/** Two lines for all files that share a cause, and one line for each other file. */
 function needsYou(
   { needs_you: { files, causes }, needing, at }: Picture,
   width: number,
@@ -179,7 +179,7 @@ function now({ now: { files, more }, at }: Picture, width: number): readonly Lin
   );
 }
 
-/** Names of files, all as wide as the longest, with their details. */
+/** File names with their details. Names are padded to the longest. */
 function fileRows<T extends Pick<FileView, 'path'>>(
   files: readonly T[],
   width: number,
@@ -220,7 +220,7 @@ function meters(file: NowFile, at: number): string {
     ...(host === null ? [] : [`on ${host}`]),
   ].join('  ');
 }
-/** The work of each host of several; only the problems of a single one. */
+/** What each host is doing. A single host is listed only if it has a problem. */
 function hosts({ fleet, at }: Picture): readonly Line[] {
   if (fleet === null) return [];
   const isWorthTelling = fleet.hosts.length > 1 || fleet.hosts.some(({ state }) => state !== 'running');
@@ -273,7 +273,7 @@ function day({ day: { done, failed, bytes } }: Picture): readonly Line[] {
   return [{ text: `Last 24 hours  ${formatCount(done)} done (${formatBytes(bytes)})${wrong}` }];
 }
 
-/** Those that need attention first: there may be many. */
+/** Folders, with those that need attention first because there may be many. */
 function folders({ folders: all, accounts, waits }: Picture): readonly Line[] {
   const sum = accountsLine(accounts);
   return [
@@ -289,7 +289,7 @@ function folders({ folders: all, accounts, waits }: Picture): readonly Line[] {
   ];
 }
 
-/** @param isTold whether the waits say why its files wait */
+/** @param isTold whether the waits already explain why the folder's files are waiting */
 function folderLines(folder: FolderStatus, isTold: boolean): readonly Line[] {
   const { path, state, why, paths, accounts, refused, left_out: leftOut } = folder;
   const { files: sidecars, first } = folder.lone_sidecars;
@@ -314,7 +314,7 @@ function isFine({ state }: Pick<FolderStatus, 'state'>): boolean {
   return state === 'watching';
 }
 
-/** Missing or late ones are listed above. */
+/** Expectations other than missing and late ones, which are listed above. */
 function expectations({ expectations: all, at }: Picture): readonly Line[] {
   return all
     .filter(({ state }) => state !== 'missing' && state !== 'late')
@@ -342,8 +342,8 @@ function notes({ adoption: { files, compared, comparing }, deletions, suspects, 
 }
 
 /**
- * `100 paths = 2 settling + 1 compared + 90 known (80 done, 10 queued) + 4 sidecars + 2 ignored + 1 refused`. Null
- * without any path.
+ * Sums up all paths: `100 paths = 2 settling + 1 compared + 90 known (80 done, 10 queued) + 4 sidecars + 2 ignored + 1
+ * refused`. Null if there are none.
  */
 export function accountsLine(accounts: Accounts): string | null {
   const { seen, settling, comparing, known, sidecars, ignored, refused, unaccounted } = accounts;
@@ -363,15 +363,15 @@ export function accountsLine(accounts: Accounts): string | null {
   return `${seen} ${seen === 1 ? 'path' : 'paths'} = ${shown.join(' + ')}`;
 }
 
-/** Fewer files get a row each. */
+/** Minimum number of files to group under one cause. Fewer get a row each. */
 const leastFiles = 2;
 
-/** Pure: causes with enough files to deserve one line for all instead of a row for each. */
+/** Causes with enough files to group them. Pure. */
 export function sharedCauses(causes: readonly CauseView[]): readonly CauseView[] {
   return causes.filter(({ files }) => files >= leastFiles);
 }
 
-/** Pure: the common problem, what to do, and the command that does it for all. */
+/** The shared problem, what to do, and a command that does it for all files. Pure. */
 export function causeLines(cause: CauseView, nowMs: number): readonly string[] {
   const { title, next, since, examples } = cause;
   const begun = since === null ? '' : `, since ${clockTime(since, nowMs)}`;
@@ -380,7 +380,7 @@ export function causeLines(cause: CauseView, nowMs: number): readonly string[] {
   return [escapeControls(`${title}${begun}${like}`), escapeControls(`  ${next} ${commandsOf(cause)}`)];
 }
 
-/** `Which: …. All of them: ….` */
+/** Formats the commands: `Which: …. All of them: ….` */
 function commandsOf({ key, actions }: CauseView): string {
   const word = /^[\w.]+$/.test(key) ? key : shellWord(key);
   const [command] = actions.flatMap((action) => commands[action]?.(word) ?? []);
@@ -393,7 +393,7 @@ const commands: Readonly<Record<CauseAction, ((cause: string) => string) | null>
   'force retry': (cause) => `dropcast retry --cause ${cause} --force`,
   ignore: (cause) => `dropcast ignore --cause ${cause}`,
   'send elsewhere': (cause) => `dropcast retry --cause ${cause} --to CHANNEL`,
-  // Its own words contain the command.
+  // The cause's own text contains the command.
   adopt: null,
   publish: null,
   reapply: (cause) => `dropcast reapply --cause ${cause}`,

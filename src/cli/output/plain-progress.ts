@@ -12,12 +12,12 @@ interface Seen extends Pick<FileProgress, 'stage' | 'isRetrying'> {
   readonly firstAtMs: number;
 }
 
-/** For pipes, files and CI logs: one line per change of stage, and the total every 10 s. */
+/** Progress for pipes, files and CI logs: one line per stage change, and the total every 10 s. */
 export class PlainProgress implements Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #now: () => number;
   readonly #rates = new TransferRates();
-  /** Files that have not ended. */
+  /** Files that are not finished. */
   readonly #seen = new Map<string, Seen>();
   #view: ProgressView | null = null;
   #totalAt: number | null = null;
@@ -68,7 +68,7 @@ export class PlainProgress implements Progress {
     this.#lastTotal = total;
   }
 
-  /** Without totals, one line per running upload. */
+  /** The total, or one line per running upload if there are no totals. */
   #totalLine(view: ProgressView, nowMs: number): string {
     if (view.totals !== null) return `total: ${totalParts(view, this.#rates.ofAll(nowMs), nowMs).join(', ')}\n`;
     return view.files
@@ -80,7 +80,10 @@ export class PlainProgress implements Progress {
   }
 }
 
-/** `clip.mp4: uploading (12.3 MB)`, `clip.mp4: done in 3.2 s`, `clip.mp4: held: no rule matches`. */
+/**
+ * Formats a stage change: `clip.mp4: uploading (12.3 MB)`, `clip.mp4: done in 3.2 s`, `clip.mp4: held: no rule
+ * matches`.
+ */
 function changeLine(file: FileProgress, elapsedMs: number): string {
   const head = `${escapeControls(file.name)}: ${escapeControls(file.stage)}`;
   if (file.why !== null) return `${head}: ${escapeControls(file.why)}`;

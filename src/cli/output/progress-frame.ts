@@ -10,7 +10,7 @@ import type { TransferRates } from './transfer-rates.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 
 export interface FrameSize {
-  /** Columns of the terminal. */
+  /** Terminal columns. */
   readonly columns: number;
   readonly rows: number;
 }
@@ -26,13 +26,13 @@ export interface FrameInput {
 const MAX_FILE_ROWS = 10;
 const STAGE_WIDTH = 'processing'.length;
 const MIN_NAME_WIDTH = 16;
-/** A shorter reason is not worth showing. */
+/** Minimum width for a reason. Anything shorter is not worth showing. */
 const MIN_REASON_WIDTH = 12;
 const GAP = '  ';
 
 /**
- * The live region as lines: active files, the number of further ones, the total. One column narrower than the terminal,
- * because some terminals wrap a line that fills the last column; one row shorter, for the cursor.
+ * Renders the live region: active files, the number of further files, and the total. One column narrower than the
+ * terminal, because some terminals wrap a line that fills the last column; one row shorter, for the cursor.
  */
 export function progressFrame(input: FrameInput): readonly string[] {
   const width = Math.max(0, input.size.columns - 1);
@@ -47,7 +47,7 @@ export function progressFrame(input: FrameInput): readonly string[] {
   ];
 }
 
-/** Leaves room for the total, the cursor, and the row with the number of further files. */
+/** Number of file rows. Leaves room for the total, the cursor, and the row that counts further files. */
 function fileRows(active: number, rows: number): number {
   const room = rows - 2;
   return Math.max(0, Math.min(MAX_FILE_ROWS, active <= Math.min(room, MAX_FILE_ROWS) ? room : room - 1));
@@ -55,7 +55,7 @@ function fileRows(active: number, rows: number): number {
 
 const retrying = 'retrying';
 
-/** Moving files first; otherwise the given order, so that rows do not jump. */
+/** Display order: files in motion first. Files of the same kind keep their order, so that rows do not jump. */
 const ORDER = ['uploading', 'processing', 'publishing', retrying, 'queued'];
 
 function byActivity(files: readonly FileProgress[]): readonly FileProgress[] {
@@ -73,8 +73,8 @@ function kindOf({ stage, isRetrying }: FileProgress): string {
 const STYLES: Readonly<Record<string, Style>> = { uploading: 'cyan', processing: 'blue', [retrying]: 'yellow' };
 
 /**
- * `name  uploading  ██████░░░░  60%  12 MB / 20 MB  8.1 MB/s  1 s`, or the reason in place of the meters. All names in
- * a frame have one width; a narrow terminal drops the least important cells first.
+ * Formats a file as `name  uploading  ██████░░░░  60%  12 MB / 20 MB  8.1 MB/s  1 s`, or with the reason in place of
+ * the meters. All names in a frame have the same width; a narrow terminal drops the least important cells first.
  */
 function fileRow(file: FileProgress, input: FrameInput, { width, nameWidth }: RowWidths): string {
   const name = pad(cutMiddle(escapeControls(file.name), nameWidth), nameWidth);
@@ -90,7 +90,7 @@ interface RowWidths {
   readonly nameWidth: number;
 }
 
-/** As wide as the longest name shown, but leaves room for the state and the percentage. */
+/** Width of the name column: the longest name shown, as long as the state and the percentage still fit. */
 function nameWidthOf(shown: readonly FileProgress[], width: number): number {
   const longest = Math.max(0, ...shown.map(({ name }) => displayWidth(escapeControls(name))));
   const most = Math.max(MIN_NAME_WIDTH, Math.floor(width * 0.4));
@@ -108,7 +108,7 @@ function paintStage(file: FileProgress, right: string, colour: boolean): string 
 
 interface Cell {
   readonly text: string;
-  /** The least important cell has the lowest. */
+  /** Importance. The cell with the lowest weight is dropped first. */
   readonly weight: number;
 }
 
@@ -132,7 +132,7 @@ function bar({ sentBytes, sizeBytes }: FileProgress): string {
   return '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
 }
 
-/** As many cells as fit. */
+/** Drops the least important cells until the rest fit. */
 function fittingCells(cells: readonly Cell[], room: number): readonly string[] {
   const needed = cells.reduce((sum, { text }) => sum + GAP.length + displayWidth(text), -GAP.length);
   if (needed <= room || cells.length === 0) return cells.map(({ text }) => text);

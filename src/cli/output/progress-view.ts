@@ -1,55 +1,55 @@
 import type { RunTotals } from '../run/run-tally.ts';
 
-/** Shows the progress of a run: a live region on a terminal, a line per change elsewhere. */
+/** Shows the progress of a run: as a live region on a terminal, as one line per change elsewhere. */
 export interface Progress {
-  /** Takes the state of everything. Cheap enough to call for every chunk sent. */
+  /** Updates the display with the current state. Cheap enough to call for every chunk sent. */
   update(view: ProgressView): void;
   /**
-   * Writes a permanent line (a result), above the live region on a terminal. Keeps its colours, escapes everything
-   * else.
+   * Writes a permanent line (such as a result), above the live region on a terminal. Keeps the line's colours and
+   * escapes everything else.
    */
   line(text: string): void;
-  /** Draws the last state and leaves it there. Ignores later updates; later lines appear below. */
+  /** Draws the final state and leaves it there. Later updates are ignored; later lines appear below. */
   finish(): void;
 }
 
 export interface ProgressView {
-  /** Files that move, have changed since the last view, or have just ended, and some that wait. */
+  /** Files that are in motion, changed since the last view or just finished, and some that are waiting. */
   readonly files: readonly FileProgress[];
-  /** Active files that are not among `files`. */
+  /** Number of active files not in `files`. */
   readonly more: number;
-  /** Null for a single file, which needs no total. */
+  /** Null for a single file, which needs no totals. */
   readonly totals: RunTotals | null;
-  /** Null when requests are not counted. */
+  /** Null if requests are not counted. */
   readonly requests: Requests | null;
 }
 
 export interface Requests {
   readonly used: number;
   readonly limit: number;
-  /** When the budget allows the next request, on the clock of `now`; null when nothing waits. */
+  /** When the budget allows the next request, on the clock of `now`; null if nothing is waiting. */
   readonly waitingUntil: number | null;
 }
 
 export interface FileProgress {
   readonly id: string;
   readonly name: string;
-  /** Its stage or end: `uploading`, `processing`, `done`, … */
+  /** The current stage or final state: `uploading`, `processing`, `done`, … */
   readonly stage: string;
-  /** It waits before it resumes its stage. */
+  /** Whether the file is waiting to retry its stage. */
   readonly isRetrying?: boolean | undefined;
   readonly sentBytes: number;
   readonly sizeBytes: number;
-  /** Why it waits or ended. */
+  /** Why the file is waiting or finished. */
   readonly why: string | null;
 }
 
 export interface ProgressOptions {
   readonly stream: NodeJS.WriteStream;
   readonly isTerminal: boolean;
-  /** Milliseconds of a monotonic clock. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
-  /** For `NO_COLOR` and `TERM`. Default: the environment of the process. */
+  /** Variables for `NO_COLOR` and `TERM`. Defaults to the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 

@@ -5,24 +5,27 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 
 export interface Column {
   readonly title: string;
-  /** Numbers are right-aligned. */
+  /** Alignment; `right` for numbers. */
   readonly align?: 'left' | 'right';
-  /** Set on columns that shrink when the table is too wide: where their text is cut. Paths are cut in the middle. */
+  /**
+   * Where to cut text if the column has to shrink; only columns with this setting shrink first. Paths are cut in the
+   * middle.
+   */
   readonly cut?: 'end' | 'middle';
-  /** Colour for the content of a cell; null is none. */
+  /** Style for a cell, by its content; null for none. */
   readonly style?: (cell: string) => Style | null;
 }
 
 const GAP = '  ';
-/** A shrinking column keeps this many columns of the terminal as long as another can still shrink. */
+/** Minimum width of a shrinking column while other columns can still shrink. */
 const MIN_FLEXIBLE = 8;
 
 /**
- * Rows under their titles, aligned as a terminal shows them. Ends with a newline.
+ * Renders rows under their titles, aligned by display width. Ends with a newline.
  *
  * @param rows raw text, escaped here; missing cells are empty
- * @param options.width of the terminal, which no line exceeds as long as every column can have one; `Infinity` in a
- *   file or pipe
+ * @param options.width terminal width, which no line exceeds if there is at least one terminal column per table column;
+ *   `Infinity` for a file or pipe
  */
 export function renderTable(
   columns: readonly Column[],
@@ -46,7 +49,7 @@ interface CellPaint {
   readonly colour: boolean;
 }
 
-/** Padding stays outside the colour, so that the end of a row can be trimmed. */
+/** Renders a cell. Padding stays outside the colour codes so that line ends can be trimmed. */
 function renderCell(column: Column | undefined, cell: string, width: number, { style, colour }: CellPaint): string {
   if (!column) return '';
   const text = column.cut === 'middle' ? cutMiddle(cell, width) : cutEnd(cell, width);
@@ -62,9 +65,7 @@ function natural(rows: readonly (readonly string[])[]): readonly number[] {
   );
 }
 
-/**
- * Shrinks the flexible columns first, starting with the widest, then all columns, so that the table fits any terminal.
- */
+/** Fits the columns to the terminal. Shrinks flexible columns first, starting with the widest, then all columns. */
 function fit(columns: readonly Column[], widths: readonly number[], total: number): readonly number[] {
   const flexible = columns.map((column) => (column.cut ? MIN_FLEXIBLE : Infinity));
   const excess = (now: readonly number[]) => sum(now) + GAP.length * (now.length - 1) - total;
@@ -76,7 +77,7 @@ function fit(columns: readonly Column[], widths: readonly number[], total: numbe
   );
 }
 
-/** Narrows the widest column by one until `excess` is gone or every column has its least width. */
+/** Narrows the widest column by one until `excess` is gone or every column has its minimum width. */
 function shrink(widths: readonly number[], least: readonly number[], excess: number): readonly number[] {
   const result = [...widths];
   for (let left = excess; left > 0 && Number.isFinite(left); left -= 1) {

@@ -4,8 +4,8 @@ import type { FileProgress, ProgressView, Requests } from './progress-view.ts';
 import { etaMs } from './transfer-rates.ts';
 
 /**
- * `3/12 done, 1 failed   45 MB / 120 MB   8.1 MB/s   9.2 s left   requests 12/1000`, as parts, most important
- * first. Empty when the view has no totals.
+ * Formats the totals as parts, most important first: `3/12 done, 1 failed   45 MB / 120 MB   8.1 MB/s   9.2 s left
+ * requests 12/1000`. Empty if the view has no totals.
  */
 export function totalParts({ totals, requests }: ProgressView, rate: number | null, nowMs: number): readonly string[] {
   if (totals === null) return [];
@@ -13,7 +13,7 @@ export function totalParts({ totals, requests }: ProgressView, rate: number | nu
   return [counts(totals), ...moved, ...(requests === null ? [] : [budget(requests, nowMs)])];
 }
 
-/** `45%   12 MB / 30 MB   8.1 MB/s   2.2 s left`: one running upload. */
+/** Formats one running upload as parts: `45% 12 MB / 30 MB 8.1 MB/s 2.2 s left`. */
 export function fileParts(file: FileProgress, rate: number | null): readonly string[] {
   return [formatPercent(file.sentBytes, file.sizeBytes), ...bytesParts(file, rate)];
 }

@@ -1,11 +1,11 @@
 import type { ProgressView } from './progress-view.ts';
 
-/** Measures the rate of each file and of all files over the last seconds. */
+/** Measures the current rate of each file and of all files together. */
 export class TransferRates {
   #files: ReadonlyMap<string, readonly Sample[]> = new Map();
   #total: readonly Sample[] = [];
 
-  /** Files that are no longer listed are forgotten. */
+  /** Adds a sample for each file and for the total. Forgets files that are no longer listed. */
   observe(view: ProgressView, nowMs: number): void {
     const known = this.#files;
     this.#files = new Map(
@@ -14,7 +14,7 @@ export class TransferRates {
     if (view.totals !== null) this.#total = withSample(this.#total, { atMs: nowMs, bytes: view.totals.sentBytes });
   }
 
-  /** Bytes per second; null when unknown yet. */
+  /** Bytes per second; null if not yet known. */
   ofFile(id: string, nowMs: number): number | null {
     return bytesPerSecond(this.#files.get(id) ?? [], nowMs);
   }
@@ -24,22 +24,22 @@ export class TransferRates {
   }
 }
 
-/** Bytes sent at a time of a monotonic clock. */
+/** Bytes sent by a given time on a monotonic clock. */
 export interface Sample {
   readonly atMs: number;
   readonly bytes: number;
 }
 
-/** Rates are averaged over this time. */
+/** Period over which rates are averaged. */
 const WINDOW_MS = 5_000;
-/** Samples closer together are merged; a rate over less time is noise. */
+/** Minimum time between samples. Closer ones are merged, because a rate over less time is noise. */
 const MIN_STEP_MS = 100;
 const MIN_SPAN_MS = 300;
-/** An estimate beyond 30 days is useless. */
+/** Longest useful estimate, 30 days. */
 const MAX_ETA_MS = 30 * 24 * 3_600_000;
 
 /**
- * Adds a sample and drops those that the window no longer needs. Starts over when bytes or time go back (a new
+ * Adds a sample and drops those that the window no longer needs. Starts over if bytes or time go backwards (a new
  * attempt).
  */
 export function withSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
@@ -51,7 +51,7 @@ export function withSample(samples: readonly Sample[], sample: Sample): readonly
   return inWindow([...(isClose ? samples.slice(0, -1) : samples), sample], sample.atMs);
 }
 
-/** Bytes per second over the last 5 s; falls to 0 when nothing moves; null with too few samples. */
+/** Bytes per second over the last 5 s. Falls to 0 if nothing moves; null if there are too few samples. */
 export function bytesPerSecond(samples: readonly Sample[], nowMs: number): number | null {
   const [first] = inWindow(samples, nowMs);
   const last = samples.at(-1);
@@ -61,16 +61,16 @@ export function bytesPerSecond(samples: readonly Sample[], nowMs: number): numbe
   return Math.max(0, ((last.bytes - first.bytes) * 1_000) / spanMs);
 }
 
-/** Milliseconds until `remainingBytes` are sent at that rate; null when unknown. */
+/** Milliseconds until `remainingBytes` are sent at this rate; null if unknown. */
 export function etaMs(remainingBytes: number, rate: number | null): number | null {
   if (remainingBytes <= 0) return 0;
   if (rate === null) return null;
-  // Infinity when nothing moves.
+  // Infinity if nothing moves.
   const eta = (remainingBytes * 1_000) / rate;
   return eta <= MAX_ETA_MS ? eta : null;
 }
 
-/** Starts with the last sample before the window, so that the whole window is covered. */
+/** Drops samples before the window, except the last of them, so that the whole window is covered. */
 function inWindow(samples: readonly Sample[], nowMs: number): readonly Sample[] {
   const start = samples.findLastIndex(({ atMs }) => atMs <= nowMs - WINDOW_MS);
   return start === -1 ? samples : samples.slice(start);

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { duration } from '../argument-types.ts';
 import { type Registry, type Shared, json } from '../registry.ts';
 
-/** Commands that upload. */
+/** Adds the commands that upload. */
 export function addRunCommands({ shell, command, exit }: Registry): void {
   command('run', 'run the daemon in the foreground').action(async (options: Shared) =>
     (await import('./run.ts')).run(shell, options),
@@ -17,7 +17,7 @@ export function addRunCommands({ shell, command, exit }: Registry): void {
     .action(async (options: Shared & { wait: number }) => exit(await (await import('./once.ts')).once(shell, options)));
 }
 
-/** @param samples the folder of the media that it uploads */
+/** @param samples folder of the media to upload */
 export function addDemoCommand(
   program: Command,
   { shell, exit }: Pick<Registry, 'shell' | 'exit'>,

@@ -16,15 +16,15 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 /**
- * How long a stopping daemon lets uploads finish. It asks systemd for that time (systemd/lifecycle.ts); without an
- * answer it stays below the 60 s of the unit.
+ * How long a stopping daemon lets uploads finish. It asks systemd for that much time (systemd/lifecycle.ts), and stays
+ * below the unit's 60 s in case systemd does not grant it.
  */
 const drainMs = 45_000;
 
 /**
- * Opens the configured log on a stream. It never shows a secret of the configuration.
+ * Opens the configured log on a stream. Secrets from the configuration never appear in it.
  *
- * @returns the logger, the secrets it hides (a reload adds more), and `close`, to await before the process ends
+ * @returns the logger, the secrets it hides (a reload adds more), and `close`, to await before the process exits
  */
 export function openLog(
   config: Config,
@@ -47,7 +47,7 @@ export function openLog(
  * Starts the daemon; see `startDaemon`.
  *
  * @throws {CommandError} when another dropcast uses the state directory, the ledger cannot be used, or the service
- *   lacks a name in the rules
+ *   lacks a channel or feed named in the rules
  */
 export async function startDaemonOrExplain(
   config: Config,
@@ -71,7 +71,7 @@ export async function startDaemonOrExplain(
 }
 
 /**
- * Stops the daemon. Running uploads may finish for up to 45 s, or until the second signal.
+ * Stops the daemon. Running uploads may finish within 45 s, or until the second signal.
  *
  * @returns how many uploads were aborted
  */

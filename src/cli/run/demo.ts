@@ -16,7 +16,7 @@ import { whenAborted } from './when-aborted.ts';
 import { stageStyle, tableOptions } from '../output/file-table.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
 
-/** The sample media, and the destination of each. */
+/** Sample media and where each is dropped. */
 const drops: readonly { readonly sample: string; readonly to: string }[] = [
   { sample: 'clip.mp4', to: 'news/dawn/opening.mp4' },
   { sample: 'camera.mov', to: 'news/dawn/street_interview.mov' },
@@ -25,7 +25,9 @@ const drops: readonly { readonly sample: string; readonly to: string }[] = [
   { sample: 'interview.mp3', to: 'talks/physics/interview.mp3' },
 ];
 
-/** `dropcast demo`: real files, the real daemon and a local service, without account or configuration. */
+/**
+ * `dropcast demo`: runs the real daemon with real files against a local service, without an account or configuration.
+ */
 export async function demo(
   shell: Shell,
   options: { readonly keep?: boolean; readonly samples: string },
@@ -50,7 +52,7 @@ export async function demo(
   await filesSeen(daemon, shell);
   await watchUntilIdle(daemon, progress, shell, { since: 0, offlineMs: Infinity });
   const { files } = await filesOf(daemon.ledger, daemon, { selection: {}, range: { limit: 1_000 } });
-  // Empty when it was stopped before the first file settled.
+  // Empty if the demo was stopped before the first file settled.
   if (files.length > 0) shell.stdout.write(`\n${resultTable(files, shell)}\n${summary(files, sandbox)}`);
   if (!shell.stopping.aborted) {
     if (options.keep === true) await stayUp(shell, { inbox, sandbox });
@@ -61,7 +63,7 @@ export async function demo(
   return isFine ? exitCodes.fine : exitCodes.failed;
 }
 
-/** The command that started it: a clone has no command `dropcast`. */
+/** The command that started the demo. A clone has no `dropcast` command. */
 function again({ env }: Shell): string {
   return env['npm_lifecycle_event'] === 'demo' ? 'npm run demo -- --keep' : 'dropcast demo --keep';
 }
@@ -104,7 +106,7 @@ async function drop(samples: string, inbox: string): Promise<void> {
   await writeFile(join(inbox, 'news/dawn/opening.yaml'), 'title: Good morning!\ntags: [sidecar]\n');
 }
 
-/** Waits until the watcher has seen the files, because being idle before that means nothing. */
+/** Waits until the watcher has seen the files. An idle daemon means nothing before that. */
 async function filesSeen(daemon: Daemon, shell: Shell): Promise<void> {
   await daemon.folders.rescan();
   while (!daemon.folders.isSettling() && (await daemon.isIdle()) && !shell.stopping.aborted) {
@@ -118,7 +120,7 @@ function isPublished(file: FileView): boolean {
   return file.state === 'done' && file.publish.every((feed) => feed in file.published);
 }
 
-/** Columns of the terminal: the result needs all of its own, so a narrower terminal wraps it. */
+/** Minimum width in columns. The result needs all its columns, so a narrower terminal wraps it. */
 const leastWidth = 100;
 
 function resultTable(files: readonly FileView[], shell: Shell): string {
@@ -173,7 +175,7 @@ Web page of the service, with invented plays of the last month: ${sandbox.pageUr
   await whenAborted(shell.stopping);
 }
 
-/** Invents a month of plays, so that the analytics have something to show. */
+/** Creates a month of fake plays, so that the analytics have something to show. */
 async function inventPlays({ adminUrl, adminToken }: Sandbox): Promise<void> {
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ videos: 0, days: 30 });

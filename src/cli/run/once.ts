@@ -14,8 +14,8 @@ import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
 
 /**
- * `dropcast once`: processes the files in the folders now, shows progress, and returns when every file has ended. Files
- * from earlier runs that need the operator count too, run after run.
+ * `dropcast once`: processes the files in the folders now, shows progress, and returns when every file is finished.
+ * Files from earlier runs that need the operator also count, in every run.
  */
 export async function once(
   shell: Shell,
@@ -23,7 +23,8 @@ export async function once(
 ): Promise<number> {
   shell.takeOverSignals();
   const config = await requireConfig(shell, options.config);
-  // The progress display owns stderr, so the log shows errors only. Status, history and failures.jsonl have the rest.
+  // The progress display uses stderr, so the log there shows only errors. The rest is in status, history and
+  // failures.jsonl.
   const { progress, lines } = openProgress(shell);
   const { logger, close } = openLog({ ...config, log: { ...config.log, level: 'error' } }, shell, lines);
   await using stack = new AsyncDisposableStack();
@@ -71,12 +72,12 @@ export async function once(
 const mostRows = 1_000_000;
 
 /**
- * Files from earlier runs that need the operator: failed or held files, oldest first, then those that cannot be deleted
+ * Files from earlier runs that need the operator: failed or held files, oldest first, then files that cannot be deleted
  * or moved.
  *
  * @param still.folders the watched folders
- * @param still.before epoch milliseconds: files that ended later belong to this run
- * @param isThere whether a file still exists at that path of a folder
+ * @param still.before epoch milliseconds; files that finished later belong to this run
+ * @param isThere whether a file still exists at that path in a folder
  */
 export async function leftForYou(
   ledger: RowStore<'any' | 'waiting for disk'>,

@@ -11,7 +11,10 @@ import { metricsToken } from '../../status/metrics/access.ts';
 import { createMetrics } from '../../status/metrics/metrics.ts';
 import { packageVersion } from '../../package-files.ts';
 
-/** Without its status page the daemon still uploads. @returns null when there can be no page */
+/**
+ * Opens the status page. Without it, the daemon still uploads.
+ * @returns null if the page cannot be opened
+ */
 export async function openStatusPage(
   daemon: Daemon,
   listen: Listen,
@@ -39,10 +42,10 @@ export async function openStatusPage(
 }
 
 /**
- * Why an installed service could not listen, and the fix, as log fields: the unit's SocketBindDeny=any causes EPERM,
- * which nothing else does (systemd.resource-control(5)).
+ * Explains, as log fields, why an installed service could not listen and how to fix that. Only the unit's
+ * SocketBindDeny=any causes EPERM (systemd.resource-control(5)).
  *
- * @returns no field for other errors, and for a daemon that is not an installed service
+ * @returns no field for other errors, or for a daemon that is not an installed service
  */
 export function listenAdvice(error: unknown, configFile: string): { readonly why?: string } {
   const service = serviceOf(configFile);

@@ -2,7 +2,7 @@ import type { DropcastEvent } from '../../pipeline/events.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 
-/** The files of a run in sums. Bytes are uploaded or to be uploaded. */
+/** Totals for the files of a run. Bytes include those still to be uploaded. */
 export interface RunTotals {
   readonly done: number;
   readonly failed: number;
@@ -14,27 +14,27 @@ export interface RunTotals {
 }
 
 /**
- * Counts the files of a run as they change: a frame of the progress costs the same with a hundred files and with a
- * hundred thousand. Listen first, then call `begin`: events in between are counted once.
+ * Counts the files of a run as they change, so that drawing a progress frame costs the same for a hundred files as for
+ * a hundred thousand. Listen first, then call `begin`; events in between are counted once.
  */
 export class RunTally {
   readonly #since: number;
   readonly #active = new Map<string, Facts>();
-  /** The revisions of files that had ended at the beginning: earlier events are old. */
+  /** Revisions of files that were finished when the run began. Events of the same or an earlier revision are old. */
   readonly #ended = new Map<string, number>();
   #changed = new Map<string, Facts>();
   #early: FileChange[] | null = [];
   #totals: RunTotals = { done: 0, failed: 0, held: 0, total: 0, sentBytes: 0, totalBytes: 0 };
 
   /**
-   * @param since a file belongs to the run when it arrived or ended at or after this time (epoch milliseconds), or has
-   *   not ended
+   * @param since start of the run (epoch milliseconds); a file belongs to it if it arrived or finished at or after this
+   *   time, or is not finished
    */
   constructor(since: number) {
     this.#since = since;
   }
 
-  /** @param rows the files of the run, as the ledger has them now */
+  /** @param rows the run's files, as they are in the ledger now */
   begin(rows: readonly Facts[]): void {
     for (const facts of rows) {
       if (facts.end !== null) this.#ended.set(facts.id, facts.rev);
@@ -45,7 +45,7 @@ export class RunTally {
     for (const change of early) this.#apply(change);
   }
 
-  /** Listens to the events of the daemon. */
+  /** Listener for the daemon's events. */
   note(event: DropcastEvent): void {
     if (event.type !== 'file') return;
     const { before, facts } = event;
@@ -57,13 +57,13 @@ export class RunTally {
     return this.#totals;
   }
 
-  /** Files that have not ended, in the order of arrival. */
+  /** Files that are not finished, in order of arrival. */
   active(): Iterable<Facts> & { readonly size: number; get(id: string): Facts | undefined } {
     const files = this.#active;
     return { size: files.size, get: (id) => files.get(id), [Symbol.iterator]: () => files.values() };
   }
 
-  /** Files that changed since the last call, as they are now. */
+  /** Returns the files that changed since the last call, in their current state. */
   takeChanged(): readonly Facts[] {
     const changed = [...this.#changed.values()];
     this.#changed = new Map();
@@ -73,7 +73,7 @@ export class RunTally {
   #apply({ before, facts }: FileChange): void {
     const known = this.#active.get(facts.id);
     if ((known?.rev ?? this.#ended.get(facts.id) ?? -1) >= facts.rev) return;
-    // A row that had ended was counted if it belongs to the run; one that had not ended would be known.
+    // A finished row was already counted if it belongs to the run; an unfinished one would be known.
     const counted = known ?? (before !== null && before.end !== null && this.#isOfRun(before) ? before : null);
     if (facts.end === null || this.#isOfRun(facts)) this.#replace(counted, facts);
   }
@@ -83,7 +83,7 @@ export class RunTally {
     this.#add(facts, 1);
     if (facts.end === null) this.#active.set(facts.id, facts);
     else this.#active.delete(facts.id);
-    // A write after the end of a file, such as its new place, does not change the run.
+    // A later write to a finished file, such as its new path, does not change the run.
     if (facts.end === null || counted?.end !== facts.end) this.#changed.set(facts.id, facts);
   }
 
@@ -112,7 +112,7 @@ interface FileChange {
   readonly facts: Facts;
 }
 
-/** Whether this file is uploaded by dropcast. */
+/** Whether dropcast uploads this file's bytes. */
 function isSent({ sourceUrl, end }: Facts): boolean {
   return sourceUrl === null && (end === null || end === 'done' || end === 'failed');
 }

@@ -19,7 +19,7 @@ import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
 import { whenAborted } from './when-aborted.ts';
 import { createReload } from '../configure/reload-config.ts';
 
-/** `dropcast run`: the daemon in the foreground. */
+/** `dropcast run`: runs the daemon in the foreground. */
 export async function run(shell: Shell, options: { readonly config?: string }): Promise<void> {
   shell.takeOverSignals();
   let isReloadDue = false;
@@ -59,14 +59,14 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   });
   await whenAborted(shell.stopping);
   logger.info('Stopping: waiting for uploads; a second signal aborts them');
-  // News from here on is sent after the next start, so that no target delays the stop.
+  // Later news is sent after the next start, so that no target delays the shutdown.
   await notifications[Symbol.asyncDispose]();
   const aborted = await drain(daemon, shell);
   if (aborted === 0) logger.info('Stopped');
   else logger.info('Stopped: aborted uploads continue at the next start', { uploads: aborted });
 }
 
-/** The page is loaded only if the configuration enables it. */
+/** Opens the status page. Its code is loaded only if the configuration enables it. */
 async function openPage(
   daemon: Daemon,
   logger: Logger,
@@ -78,7 +78,7 @@ async function openPage(
   return openStatusPage(daemon, listen, { logger, stack });
 }
 
-/** Null when no service manager waits for notifications. */
+/** Returns null if no service manager is waiting for notifications. */
 function openLifecycleNotifier(shell: Shell, logger: Logger): LifecycleNotifier | null {
   try {
     const notifier = openNotifier({ env: shell.env, pid: process.pid, logger });

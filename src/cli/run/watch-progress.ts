@@ -18,23 +18,26 @@ import { createProgress } from '../output/progress.ts';
 import type { Progress, ProgressView } from '../output/progress-view.ts';
 import type { Shell } from '../shell.ts';
 
-/** How often the progress is updated, milliseconds. */
+/** Interval between progress updates, in milliseconds. */
 const everyMs = 200;
 
-/** Files shown that wait and have not changed; the others are only counted. */
+/** Maximum number of waiting files to show. The rest are only counted. */
 const mostWaiting = 20;
 
-/** More than any run has. */
+/** Row limit that no run reaches. */
 const allFiles = 10_000_000;
 
-/** Why it ended. `stuck`: key, account, disk or network, which only the operator can fix. */
+/**
+ * Why watching ended. `stuck` means a problem with the key, account, disk or network that only the operator can fix.
+ */
 export type WatchEnd = { readonly is: 'idle' | 'stopped' } | { readonly is: 'stuck'; readonly why: string };
 
 /**
  * Shows the progress of a daemon in this process until it is idle, needs the operator, or the command is stopped.
  *
- * @param since counts only files that arrived or ended at or after this time (epoch milliseconds), or have not ended
- * @param offlineMs how long to wait for an unreachable service, milliseconds
+ * @param since epoch milliseconds; counts only files that arrived or finished at or after this time, or are not
+ *   finished
+ * @param offlineMs how long to wait for an unreachable service, in milliseconds
  */
 export async function watchUntilIdle(
   daemon: Daemon,
@@ -55,7 +58,7 @@ export async function watchUntilIdle(
         return { is: 'idle' };
       }
       const waits = daemon.waits();
-      // The ledger is read only while something blocks the work.
+      // The picture is read from the ledger only while something is blocked.
       const { stages } = waits.length === 0 ? { stages: [] } : await daemon.picture();
       const why = daemon.folders.isSettling() ? null : whyAway(tally.active(), waits);
       if (why !== null) return { is: 'stuck', why };
@@ -72,7 +75,7 @@ export async function watchUntilIdle(
   }
 }
 
-/** An event follows the write of its row, so the last ones may still be pending. */
+/** Reads the final rows. Events are sent after their rows are written, so the last ones may still be pending. */
 async function catchUp(tally: RunTally, { ledger }: Pick<Daemon, 'ledger'>): Promise<void> {
   for (const before of tally.active()) {
     const facts = await ledger.load(before.id);
@@ -80,7 +83,7 @@ async function catchUp(tally: RunTally, { ledger }: Pick<Daemon, 'ledger'>): Pro
   }
 }
 
-/** Why no file can continue, when each of them waits for a frozen folder; otherwise null. */
+/** Why no file can continue, if every active file is waiting for a frozen folder; otherwise null. */
 export function whyAway(active: Iterable<Facts>, waits: readonly Wait[]): string | null {
   const frozen = waits.filter(({ cause }) => cause === 'folder');
   if (frozen.length === 0) return null;
@@ -93,13 +96,13 @@ export function whyAway(active: Iterable<Facts>, waits: readonly Wait[]): string
   return [...waitedFor].map((wait) => waitWords(wait, Date.now())).join('\n') || null;
 }
 
-/** Causes that only the operator can remove. */
+/** Causes of waiting that only the operator can remove. */
 const needPerson: ReadonlySet<WaitCause> = new Set<WaitCause>(['key', 'account', 'machine']);
 
 /**
- * Whether the run ends because of a wait: the operator must fix it, or it takes longer than the command may wait.
+ * Whether a wait ends the run: only the operator can fix it, or it is taking longer than the command may wait.
  *
- * @param offlineMs how long to wait for an unreachable service, milliseconds
+ * @param offlineMs how long to wait for an unreachable service, in milliseconds
  */
 export function isStuck({ cause, holds, since, until }: Wait, stages: Picture['stages'], offlineMs: number): boolean {
   if (needPerson.has(cause)) return true;
@@ -110,7 +113,7 @@ export function isStuck({ cause, holds, since, until }: Wait, stages: Picture['s
   return ms > offlineMs;
 }
 
-/** Reports once that everything waits, and again when the reason changes or the waiting starts again. */
+/** Reports a wait once, and again when its reason changes or a new wait begins. */
 export function waitReporter(line: (text: string) => void): (wait: Wait | null) => void {
   let reported: string | null = null;
   return (wait) => {
@@ -120,7 +123,7 @@ export function waitReporter(line: (text: string) => void): (wait: Wait | null) 
   };
 }
 
-/** The progress display on stderr, and a stream for log lines that appear above it. */
+/** Opens the progress display on stderr, and a stream for log lines that appear above it. */
 export function openProgress(shell: Shell): { readonly progress: Progress; readonly lines: NodeJS.WritableStream } {
   const progress = createProgress({
     stream: shell.stderr,
@@ -153,8 +156,8 @@ function progressOf(daemon: Daemon, tally: RunTally): ProgressView {
 }
 
 /**
- * Files that changed since the last frame or that a step works on, and the first of those that wait, in the order of
- * arrival.
+ * Files to show, in order of arrival: those that changed since the last frame or that a step is working on, and the
+ * first few that are waiting.
  */
 function shownOf(daemon: Daemon, tally: RunTally): readonly FileView[] {
   const active = tally.active();
@@ -173,7 +176,7 @@ function shownOf(daemon: Daemon, tally: RunTally): readonly FileView[] {
   return byArrival.map((facts) => viewOf(daemon, facts));
 }
 
-/** Converts a wall-clock time to the monotonic clock of the display; null when it has passed. */
+/** Converts a wall-clock time to the display's monotonic clock; null if the time has passed. */
 function monotonic(at: number): number | null {
   return at > Date.now() ? performance.now() + at - Date.now() : null;
 }
@@ -210,7 +213,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Resolves when the time is over or the signal fires. */
+/** Resolves after the time, or when the signal fires. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }

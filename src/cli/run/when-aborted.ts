@@ -1,4 +1,4 @@
-/** Resolves when the signal fires, or at once if it has. */
+/** Resolves when the signal fires, or immediately if it already has. */
 export function whenAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
