@@ -15,10 +15,7 @@ import { service } from './checks/service.ts';
 import { watches } from './checks/watches.ts';
 import { type Check, SkippedError, findingFrom, needsSudo } from './finding.ts';
 
-/**
- * Compares the unit with the needs of the configuration, and finds directories that are closed to the user of the
- * service.
- */
+/** Compares the unit with what the configuration needs, and finds directories that are closed to the service's user. */
 const unit: Check = {
   name: 'unit and permissions',
   run: async ({ checked, service, isRoot }) => {
@@ -35,7 +32,7 @@ const unit: Check = {
   },
 };
 
-/** All checks, in their order of importance: what blocks everything comes first. */
+/** All checks by importance: whatever blocks everything comes first. */
 export const checks: readonly Check[] = [
   configuration,
   unit,

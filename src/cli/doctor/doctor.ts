@@ -24,8 +24,8 @@ export interface DoctorOptions {
 }
 
 /**
- * `dropcast doctor`: present and coming problems of this installation, with the command that fixes each. Works with the
- * daemon down and with a broken configuration, as far as possible.
+ * `dropcast doctor`: reports current and impending problems of this installation, each with the command that fixes it.
+ * Works as far as possible if the daemon is down or the configuration is broken.
  *
  * @returns 1 when there is any finding
  */
@@ -47,7 +47,7 @@ export async function doctor(shell: Shell, installed: Installed, options: Doctor
   return isWell ? exitCodes.fine : exitCodes.failed;
 }
 
-/** The result of the checks decides the exit code, whether or not there was something to bundle. */
+/** Writes the bundle. It does not affect the exit code, which depends only on the checks. */
 async function writeBundle(
   shell: Shell,
   patient: Patient,
@@ -82,7 +82,7 @@ function print({ stdout }: Shell, { name, findings, skipped }: CheckResult): voi
   }
 }
 
-/** The combined result of the completed checks: a member of the group may not run all of them. */
+/** Closing words on how many checks ran, because a group member may not be able to run them all. */
 export function scopeOf(results: readonly Pick<CheckResult, 'skipped'>[], isWell: boolean): readonly string[] {
   const closed = results.filter(({ skipped }) => skipped?.endsWith(needsSudo) === true).length;
   if (closed === 0) return isWell ? ['No problems found.'] : [];
@@ -105,7 +105,7 @@ function conclusion(findings: readonly Finding[], canary: ClipResult | null): st
   return `${parts.join(', ')}.`;
 }
 
-/** A clip of a few kilobytes may wait behind large files. */
+/** How long to wait for the test clip, which may be queued behind large files. */
 const canaryPatienceMs = 300_000;
 
 async function sendCanary(

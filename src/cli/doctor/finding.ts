@@ -2,46 +2,48 @@ import type { Config } from '../../config/config.ts';
 import { shellWord } from '../../shell-word.ts';
 import type { Patient } from './patient.ts';
 
-/** A present or coming problem. */
+/** A current or impending problem. */
 export interface Finding {
-  /** `problem`: files are blocked or may be overlooked; `warning`: this may happen later. */
+  /** `problem`: files are blocked or may be overlooked. `warning`: that may happen later. */
   readonly level: 'problem' | 'warning';
   readonly what: string;
-  /** Why it matters. */
+  /** Why the problem matters. */
   readonly why: string;
-  /** The command that fixes it, or what to do if none can; null when there is nothing to do but wait. */
+  /** The command that fixes the problem, or what to do if none can; null if there is nothing to do but wait. */
   readonly fix: string | null;
 }
 
-/** One check of the doctor. It changes nothing. */
+/** One check of the doctor. Checks change nothing. */
 export interface Check {
   readonly name: string;
-  /** @throws {SkippedError} when it cannot run here */
+  /** @throws {SkippedError} when the check cannot run here */
   run(patient: Patient): Promise<readonly Finding[]>;
 }
 
-/** Thrown when a check does not apply or cannot run: the message says why. */
+/** Thrown when a check does not apply or cannot run. The message explains why. */
 export class SkippedError extends Error {
   override readonly name = 'SkippedError';
 }
 
-/** Ends the reason of a check that root could run. */
+/** Ending of the skip reason for checks that root could run. */
 export const needsSudo = 'run it with sudo';
 
-/** @throws {SkippedError} when the configuration is wrong, or closed to this user */
+/** @throws {SkippedError} when the configuration is invalid, or not readable by this user */
 export function configOf({ config, checked, isOutsider }: Pick<Patient, 'config' | 'checked' | 'isOutsider'>): Config {
   if (config !== null) return config;
   const isClosed = isOutsider && checked?.problems.some(({ message }) => message.includes('(EACCES)')) === true;
   throw new SkippedError(isClosed ? `you may not read the key; ${needsSudo}` : 'the configuration is wrong');
 }
 
-/** `df` and `ls` would hang as well; findmnt(8) without a path reads the kernel's table alone. */
+/**
+ * Fix for an unresponsive share. `df` and `ls` would hang too; findmnt(8) without a path reads only the kernel's table.
+ */
 export const hungFix =
   'findmnt --output TARGET,SOURCE,FSTYPE    # which share it is; then look at its server and the network';
 
 /**
- * Splits messages of other parts, which end with the command that fixes them: `what; run: command` or `what. Fix:
- * command`.
+ * Makes a finding from another module's message, which ends with the fixing command: `what; run: command` or `what.
+ * Fix: command`.
  */
 export function findingFrom(level: Finding['level'], message: string, why: string): Finding {
   const [what = message, fix] = message.split(/(?:;|, then) run: |\. Fix: /);
@@ -49,10 +51,10 @@ export function findingFrom(level: Finding['level'], message: string, why: strin
 }
 
 /**
- * A command as it has to be typed here: with sudo for a service, and with the configuration where the usual one is
- * another. What a finding says is pasted into a shell.
+ * A command as it must be typed on this machine, ready to paste into a shell: with sudo for a service, and with
+ * `--config` if the configuration is not the default one.
  *
- * @param command without the name of the program, like `ls --state failed`
+ * @param command without the program name, such as `ls --state failed`
  */
 export function commandLine({ service, option }: Pick<Patient, 'service' | 'option'>, command: string): string {
   if (service === null) return `dropcast ${command}${option === undefined ? '' : ` --config ${shellWord(option)}`}`;

@@ -12,26 +12,29 @@ import type { CheckedConfig } from '../read-config.ts';
 import { CommandError } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-/** The subject of every check. Parts that cannot be read are null, so the other checks still run. */
+/**
+ * The installation that every check examines. Parts that cannot be read are null, so that the other checks still run.
+ */
 export interface Patient {
   readonly shell: Shell;
-  /** As given with --config. */
+  /** The value of --config, if given. */
   readonly option: string | undefined;
-  /** Null when there is no configuration file at all. */
+  /** Null if there is no configuration file. */
   readonly checked: CheckedConfig | null;
   /** Why there is no configuration. */
   readonly noConfig: string | null;
   readonly config: Config | null;
-  /** Enough to reach the daemon, even with a broken configuration. */
+  /** What is needed to reach the daemon. Available even if the configuration is broken. */
   readonly reach: DaemonPlace | null;
-  /** The status from the running daemon. */
+  /** Status reported by the running daemon. */
   readonly status: StatusView | null;
   /** Why the daemon does not answer. */
   readonly silence: string | null;
   readonly service: InstalledService | null;
   readonly isRoot: boolean;
   /**
-   * Another user than the service's, for example a member of its group: what this user cannot read, the service may.
+   * Whether the current user is neither root nor the service's user, for example a member of its group. The service may
+   * be able to read what this user cannot.
    */
   readonly isOutsider: boolean;
   /** Epoch milliseconds. */
@@ -46,7 +49,7 @@ export async function examine(shell: Shell, option: string | undefined): Promise
   const checked = typeof read === 'string' ? null : read;
   const reach = checked === null ? null : withSocketOf(checked);
   const answer = reach === null ? null : await statusFrom(reach);
-  // A container has the same file, but neither units nor a journal.
+  // A container may have the same file, but it has no units or journal.
   const hasUnits = existsSync('/run/systemd/system');
   const service = checked === null || !hasUnits ? null : serviceOf(checked.file);
   const isRoot = process.geteuid?.() === 0;
@@ -66,7 +69,7 @@ export async function examine(shell: Shell, option: string | undefined): Promise
   };
 }
 
-/** True when the user of the service runs the doctor. */
+/** Whether the current user is the service's user, who owns the state directory. */
 async function isOwn(stateDir: string): Promise<boolean> {
   const owner = await unlessHung(stat(stateDir).catch(() => null));
   return owner !== null && owner.uid === process.geteuid?.();
@@ -81,7 +84,7 @@ async function statusFrom(reach: DaemonPlace): Promise<StatusView | string> {
   }
 }
 
-/** Where a daemon is reached, also when its configuration is wrong by now. */
+/** Where to reach the daemon, even if its configuration has become invalid. */
 function withSocketOf({ config, paths }: CheckedConfig): DaemonPlace | null {
   if (config !== null) return config;
   if (paths === null) return null;

@@ -6,17 +6,17 @@ import type { Patient } from './patient.ts';
 export interface CheckResult {
   readonly name: string;
   readonly findings: readonly Finding[];
-  /** Why it did not run; null when it did. */
+  /** Why the check did not run; null if it did. */
   readonly skipped: string | null;
-  /** It did not end. */
+  /** Whether the check timed out. */
   readonly isHung: boolean;
 }
 
-/** A disk that does not respond must not delay the results of the other checks. */
+/** Time limit per check, because an unresponsive disk must not delay the results of other checks. */
 const longestMs = 15_000;
 
 /**
- * Runs all checks one after the other, each for a limited time.
+ * Runs all checks one after another, each with a time limit.
  *
  * @param done receives each result as soon as it is available
  */
@@ -40,7 +40,7 @@ async function resultOf({ name, run }: Check, patient: Patient): Promise<CheckRe
     return { name, findings: await run(patient), skipped: null, isHung: false };
   } catch (error) {
     if (error instanceof SkippedError) return { name, findings: [], skipped: error.message, isHung: false };
-    // A check that fails must not hide the others.
+    // A check that crashes must not hide the others.
     const what = `the check failed: ${error instanceof Error ? error.message : String(error)}`;
     const finding = { level: 'warning' as const, what, why: 'so its result is unknown', fix: null };
     return { name, findings: [finding], skipped: null, isHung: false };

@@ -23,7 +23,7 @@ export interface Answers {
   readonly feeds: readonly string[];
 }
 
-/** Every answer must be a flag if there is no terminal. */
+/** Flags that are required if there is no terminal to ask on. */
 const required = [
   { flags: ['service'], shown: '--service URL' },
   { flags: ['keyFile', 'keyEnv'], shown: '--key-file FILE (or --key-env NAME)' },
@@ -31,17 +31,17 @@ const required = [
   { flags: ['channel'], shown: '--channel ID' },
 ] as const;
 
-/** The missing flags, as the user types them. */
+/** The missing flags, as typed on the command line. */
 function missingFlags(given: AnswerFlags): readonly string[] {
   return required.filter(({ flags }) => flags.every((flag) => given[flag] === undefined)).map(({ shown }) => shown);
 }
 
 /**
- * Collects all answers and checks each at once: it asks for those without a flag.
+ * Collects all answers and checks each one immediately. Asks for those not given as flags.
  *
  * @param how.questions null without a terminal
  * @param how.noted receives each answer except the key, as flags
- * @throws {CommandError} for a missing flag, and for one with an invalid value
+ * @throws {CommandError} for a missing flag, or one with an invalid value
  */
 export async function collectAnswers(shell: Shell, flags: AnswerFlags, how: Asking): Promise<Answers> {
   const { questions, home, noted } = how;
@@ -79,7 +79,7 @@ export async function collectAnswers(shell: Shell, flags: AnswerFlags, how: Aski
 export interface Asking {
   readonly questions: Questions | null;
   readonly home: FolderHome;
-  /** The key of an earlier run: it need not be entered again if the service accepts it. */
+  /** The key from an earlier run. It need not be entered again if the service still accepts it. */
   readonly earlierKey?: string;
   noted(answer: AnswerFlags): void;
 }
@@ -111,7 +111,7 @@ async function keyAndAccount(
   return settle(flag, given?.value, { ask: ({ secret }) => secret('API key:'), check });
 }
 
-/** The operator can create the first channel in the meantime; the other answers stay. */
+/** Waits for the operator to create the first channel if there is none. The other answers are kept. */
 async function withChannel(
   account: Account,
   look: () => Promise<Checked<Account>>,
@@ -129,7 +129,7 @@ async function withChannel(
   }
 }
 
-/** Asks only without a flag, and only if the service has feeds. */
+/** Returns the feeds to publish. Asks only if no flag was given and the service has feeds. */
 async function feedsOf(
   flags: AnswerFlags,
   feeds: readonly Choice[],
@@ -145,14 +145,14 @@ async function feedsOf(
   return feed === '' ? [] : [feed];
 }
 
-/** The default title is the file name. */
+/** Asks for the title template. Null for the default, which is the file name. */
 async function titleOf({ yes }: AnswerFlags, questions: Questions | null): Promise<string | null> {
   if (questions === null || yes === true) return null;
   const title = await questions.text('Title of each video; {title} is the file name:', '{title}');
   return title === '{title}' ? null : title;
 }
 
-/** The label without the id at its end. */
+/** Removes the id from the end of the label. */
 function nameOf(label: string | null, id: string): string | null {
   return label === null || label === id ? null : label.replace(` (${id})`, '');
 }
@@ -165,7 +165,7 @@ export interface Settling<T> {
 type Settle = <T>(flag: string, given: string | undefined, how: Settling<T>) => Promise<T>;
 
 /**
- * Settles one answer after the other: a flag counts; otherwise it asks until the answer is valid.
+ * Creates a function that settles one answer: it uses the flag if given, otherwise asks until the answer is valid.
  *
  * @param questions null without a terminal
  */

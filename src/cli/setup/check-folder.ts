@@ -11,9 +11,9 @@ import type { Shell } from '../shell.ts';
 import type { Checked } from './service-answers.ts';
 
 export interface FolderAnswer {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
-  /** False: it has to be created. */
+  /** False if the folder has to be created. */
   readonly isThere: boolean;
 }
 
@@ -21,13 +21,15 @@ export interface FolderAnswer {
 export interface FolderHome {
   readonly file: string;
   readonly stateDir: string;
-  /** For a folder that is closed to root, as on a share with `root_squash`: only the access of the service counts. */
+  /**
+   * Tests a folder that is closed to root, as on a share with `root_squash`. Only the service's access counts there.
+   */
   isOpenToService?(path: string): Promise<boolean>;
 }
 
 /**
- * Whether a folder can be watched: it is a directory or can be created, it is readable, has space, and no other
- * dropcast watches it.
+ * Checks whether a folder can be watched: it must be a readable directory (or one that can be created) with enough free
+ * space, and not be watched by another dropcast.
  */
 export async function checkFolder(text: string, home: FolderHome, shell: Shell): Promise<Checked<FolderAnswer>> {
   const typed = text.trim();
@@ -41,7 +43,7 @@ async function lookAt(path: string, home: FolderHome): Promise<Checked<FolderAns
   const nearest = await nearestThere(path);
   const folder = { path, isThere: nearest === path };
   if (!(await stat(nearest)).isDirectory()) return refused(`${nearest} is not a directory`);
-  // Files are moved and deleted only if after_ready says so.
+  // Write access to an existing folder is not needed: files are moved or deleted only if after_ready says so.
   const isOpen = await access(nearest, (folder.isThere ? constants.R_OK : constants.W_OK) | constants.X_OK).then(
     () => true,
     () => false,
@@ -55,7 +57,7 @@ async function lookAt(path: string, home: FolderHome): Promise<Checked<FolderAns
   return why === null ? { ok: true, value: folder } : refused(why);
 }
 
-/** Null if the service has access that root lacks. */
+/** Why the folder cannot be used; null if the service has the access that root lacks. */
 async function whyClosed(
   { path, isThere }: FolderAnswer,
   nearest: string,
@@ -67,11 +69,13 @@ async function whyClosed(
   return `${path} can be read neither by root nor by the service: grant the service user access on the file server`;
 }
 
-/** Less space cannot hold a video. */
+/** Minimum free space. A disk with less cannot hold a video. */
 const leastFreeBytes = 64 * 1024 * 1024;
 
 /**
- * The findings of `dropcast check` for the folder. @param isOpen false: this user has no access, which proves nothing
+ * Returns the first finding of `dropcast check` for the folder.
+ *
+ * @param isOpen false if this user has no access, which proves nothing about the service
  */
 async function whyNot(
   { path, isThere }: FolderAnswer,

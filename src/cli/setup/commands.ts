@@ -7,7 +7,7 @@ import type { SetupOptions } from './setup.ts';
 import type { Shell } from '../shell.ts';
 import { instanceName } from '../systemd/commands.ts';
 
-/** Commands that create a working configuration, and check whether it still works. */
+/** Adds the commands that create a working configuration, and check whether it still works. */
 export function addSetupCommands(
   program: Command,
   shell: Shell,

@@ -4,7 +4,7 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { questionsOf } from './rich-questions.ts';
 
-/** The source of the key. */
+/** Flags that name the source of the key. */
 export interface KeyFlags {
   readonly keyFile?: string;
   readonly keyEnv?: string;
@@ -12,17 +12,17 @@ export interface KeyFlags {
 
 export interface KeyAnswer {
   readonly value: string;
-  /** Where it is stored already: an absolute path or a variable; null: it was typed. */
+  /** Where the key is already stored, as an absolute path or a variable; null if it was typed. */
   readonly from: { readonly file: string } | { readonly env: string } | null;
 }
 
 const mostKeyBytes = 8 * 1024;
 
 /**
- * The key of a flag; null when the command has to ask for it. `-` is standard input; on a terminal it is one line
- * without echo.
+ * Reads the key named by a flag; null if the command has to ask for it. `-` reads standard input, or one line without
+ * echo on a terminal.
  *
- * @throws {CommandError} when it cannot be read
+ * @throws {CommandError} when the key cannot be read
  */
 export async function givenKey(shell: Shell, { keyFile, keyEnv }: KeyFlags): Promise<KeyAnswer | null> {
   if (keyEnv !== undefined) {
@@ -39,7 +39,10 @@ export async function givenKey(shell: Shell, { keyFile, keyEnv }: KeyFlags): Pro
   return { value: read.bytes.toString('latin1').trim(), from: { file } };
 }
 
-/** Reading a terminal to its end would consume the answer to the next question. */
+/**
+ * Reads the key from a pipe, or asks for it. Reading a terminal to its end would consume the answer to the next
+ * question.
+ */
 async function typedOrPiped(shell: Shell): Promise<string> {
   const questions = questionsOf(shell);
   return (questions === null ? await readAll(shell.stdin) : await questions.secret('API key:')).trim();

@@ -21,8 +21,8 @@ export interface InitOptions extends AnswerFlags {
 }
 
 /**
- * `dropcast init`: asks for the values of a first configuration, and writes it and the key. Writes nothing before the
- * last answer.
+ * `dropcast init`: asks for the values of a first configuration, then writes it and the key. Nothing is written before
+ * the last answer.
  */
 export async function init(shell: Shell, options: InitOptions): Promise<void> {
   const file = resolve(shell.cwd, options.config ?? 'dropcast.yaml');
@@ -48,7 +48,7 @@ export async function init(shell: Shell, options: InitOptions): Promise<void> {
   shell.stdout.write(`\nNext: ${nextCommand(shell, file)}\n`);
 }
 
-/** The key comes first, because a configuration that names a missing file would be invalid. */
+/** The files to write. The key comes first, because a configuration that names a missing file would be invalid. */
 function filesOf(file: string, { baseUrl, key, folder, channel, title, feeds }: Answers): readonly NewFile[] {
   const keyFile = join(dirname(file), 'dropcast.key');
   const apiKey =

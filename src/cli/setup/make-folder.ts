@@ -7,10 +7,10 @@ import { runProgram } from './systemctl.ts';
 import { SERVICE_USER } from '../../service-user.ts';
 
 /**
- * Creates a folder for its group: files dropped there belong to that group, so that the service can read them. Its
- * owner is the user who ran sudo. An existing folder stays unchanged.
+ * Creates a folder for a group. Files dropped there belong to that group, so the service can read them. The owner is
+ * the user who ran sudo. An existing folder is left unchanged.
  *
- * @param group null: the group of the service
+ * @param group null for the service's group
  */
 export async function makeFolder(
   { path, isThere }: FolderAnswer,
@@ -22,7 +22,8 @@ export async function makeFolder(
   const gid = await groupId(group ?? SERVICE_USER);
   const owner = /^\d+$/.test(env['SUDO_UID'] ?? '') ? Number(env['SUDO_UID']) : 0;
   await mkdir(dirname(path), { recursive: true, mode: 0o755 });
-  // Has another name until it is complete, because an existing folder is left unchanged, also after a power cut.
+  // The folder has a temporary name until it is complete. After a power cut, an incomplete folder under the final name
+  // would count as existing and stay unchanged.
   const made = await mkdtemp(join(dirname(path), `.${basename(path)}.`));
   try {
     await chown(made, owner, gid);
@@ -41,7 +42,7 @@ async function groupId(name: string): Promise<number> {
   throw new CommandError(`there is no group ${name}`, exitCodes.failed);
 }
 
-/** The number of the group that reads the configuration of the service. */
+/** ID of the group that reads the service's configuration. */
 export function serviceGroup(): Promise<number> {
   return groupId(SERVICE_USER);
 }

@@ -13,9 +13,9 @@ import { SERVICE_USER } from '../../service-user.ts';
 
 /**
  * Gives the service's user the missing rights in the folders. Permissions of existing directories change only with the
- * user's consent.
+ * operator's consent.
  *
- * @param consent `given` by --yes; otherwise the questions to ask, or null
+ * @param consent `given` by --yes; otherwise how to ask for consent, or null without a terminal
  */
 export async function giveAccess(service: InstalledService, consent: 'given' | Questions | null): Promise<string> {
   const commands = commandsFor(await needsOf(service));
@@ -32,7 +32,7 @@ export async function giveAccess(service: InstalledService, consent: 'given' | Q
   throw new CommandError(`the service still cannot use its folders, after:\n${shown}`, exitCodes.failed);
 }
 
-/** Writes the drop-in that gives the unit access to the folders, and makes systemd read it. */
+/** Writes the drop-in that gives the unit access to the folders, and makes systemd load it. */
 export async function installDropIn(service: InstalledService, needsReload: () => Promise<boolean>): Promise<string> {
   const isNew = await installFile(service.dropInFile, dropInText(await needsOf(service)));
   if (isNew || (await needsReload())) await runProgram('systemctl', 'daemon-reload');

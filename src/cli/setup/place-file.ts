@@ -11,22 +11,22 @@ import { type FileAccess, installFile } from '../systemd/install-file.ts';
 export interface NewFile extends FileAccess {
   readonly path: string;
   readonly text: string;
-  /** Its content is never displayed, and no earlier version is kept. */
+  /** Whether the content is secret: never displayed, and no earlier version is kept. */
   readonly isSecret?: boolean;
-  /** A text that counts as no file: the example in the package. */
+  /** Existing content that may be overwritten: the package's example. */
   readonly replaceable?: string | null;
 }
 
-/** The effect of writing a file. */
+/** What writing a file would change. */
 type Effect =
   | { readonly is: 'new' }
   | { readonly is: 'nothing' }
-  /** The lines in which they differ; none for a secret file. */
+  /** The lines that differ; empty for a secret file. */
   | { readonly is: 'other'; readonly difference: readonly string[] };
 
 /**
- * Refuses to replace a file with other content, and shows the difference. Nothing is written, so that a command that
- * writes several files can check all of them first.
+ * Refuses to replace a file that has other content, and shows the difference. Writes nothing, so that a command can
+ * check all its files before writing any.
  *
  * @throws {CommandError} when the file must not be replaced
  */
@@ -48,7 +48,11 @@ export async function effectOf(file: NewFile): Promise<Effect> {
   return { is: 'other', difference: lines.map(escapeControls) };
 }
 
-/** Writes a file; the operator's earlier version is kept next to it. @returns what was done, in words */
+/**
+ * Writes a file and keeps the operator's earlier version next to it.
+ *
+ * @returns what was done, in words
+ */
 export async function placeFile(file: NewFile): Promise<string> {
   const { is } = await effectOf(file);
   const kept = is === 'other' && file.isSecret !== true ? await keepEarlier(file.path) : null;
@@ -57,12 +61,15 @@ export async function placeFile(file: NewFile): Promise<string> {
   return `wrote ${file.path}${kept === null ? '' : `; the earlier one is ${basename(kept)}`}`;
 }
 
-/** Uses the names that cp(1) and mv(1) use for numbered backups. A hard link keeps owner, permissions and time. */
+/**
+ * Keeps the earlier version under a numbered backup name, as cp(1) and mv(1) do. A hard link preserves owner,
+ * permissions and time.
+ */
 async function keepEarlier(path: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const kept = `${path}.~${number}~`;
     try {
-      // Some shares and file systems have no hard links.
+      // Some shares and file systems do not support hard links.
       await link(path, kept).catch((error: unknown) => {
         if (errnoOf(error) === 'EEXIST') throw error;
         return copyFile(path, kept, constants.COPYFILE_EXCL);
@@ -76,7 +83,7 @@ async function keepEarlier(path: string): Promise<string> {
 
 const mostBytes = 1024 * 1024;
 
-/** Null when there is no file. */
+/** Returns the file's text, or null if there is no file. */
 async function textOf(path: string): Promise<string | null> {
   const read = await readRegularFile(path, mostBytes);
   if (read.ok) return read.bytes.toString('utf8');
@@ -84,7 +91,7 @@ async function textOf(path: string): Promise<string | null> {
   throw new CommandError(`cannot read ${path}: ${read.message}`, exitCodes.failed);
 }
 
-/** True if not even a dangling link exists. */
+/** True if there is nothing at the path, not even a dangling link. */
 async function isNothing(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -95,8 +102,8 @@ async function isNothing(path: string): Promise<boolean> {
 }
 
 /**
- * The lines in which two texts differ, as diff(1) marks them: `- ` only in the first, `+ ` only in the second. For
- * small files.
+ * The lines that differ between two texts, marked as in diff(1): `- ` only in the first, `+ ` only in the second. Meant
+ * for small files.
  */
 export function differenceOf(before: string, after: string): readonly string[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
@@ -112,7 +119,7 @@ export function differenceOf(before: string, after: string): readonly string[] {
   return lines.filter((line) => line.trim() !== '-' && line.trim() !== '+');
 }
 
-/** How many lines the rest of both texts have in common, from each pair of lines on. */
+/** For each pair of positions, the number of lines that the remainders of both texts have in common. */
 function commonLengths(old: readonly string[], now: readonly string[]): readonly (readonly number[])[] {
   const table = Array.from({ length: old.length + 1 }, () => Array.from({ length: now.length + 1 }, () => 0));
   for (let i = old.length - 1; i >= 0; i -= 1)

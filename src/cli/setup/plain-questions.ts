@@ -4,7 +4,7 @@ import type { Shell } from '../shell.ts';
 import { InterruptedError, matching } from './questions.ts';
 import type { Choice, Questions } from './questions.ts';
 
-/** Questions line by line, for a terminal that cannot move its cursor: in an editor, over a serial line. */
+/** Asks line by line, for a terminal that cannot move its cursor, such as in an editor or over a serial line. */
 export function plainQuestions({ stdin, stderr, stopping }: Shell): Questions {
   const line = async (question: string): Promise<string> => {
     stderr.write(`${question} `);
@@ -30,7 +30,7 @@ export function plainQuestions({ stdin, stderr, stopping }: Shell): Questions {
   };
 }
 
-/** A screen has no room for more: typing a part of the name makes the list shorter. */
+/** Maximum entries to list, which is what fits on a screen. Typing part of a name shortens the list. */
 const mostListed = 20;
 
 async function choose(

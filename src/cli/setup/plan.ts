@@ -2,7 +2,7 @@ import type { FolderAnswer } from './check-folder.ts';
 import { effectOf } from './place-file.ts';
 import type { NewFile } from './place-file.ts';
 
-/** The files and folders that a setup would create, line by line. Changes nothing. */
+/** Lists the files and folders that setup would create. Changes nothing. */
 export async function planLines(
   folder: FolderAnswer | null,
   files: readonly NewFile[],

@@ -1,32 +1,36 @@
 import { CommandError, exitCodes } from '../shell.ts';
 
-/** One entry of a list to choose from. */
+/** An entry in a list to choose from. */
 export interface Choice {
   readonly value: string;
-  /** Printable: it contains nothing that moves the cursor. */
+  /** Printable text without control characters. */
   readonly label: string;
 }
 
-/** Asks the user. */
+/** Ways to ask the user for input. */
 export interface Questions {
-  /** A line of text. @param usual the answer of an empty line */
+  /**
+   * Asks for a line of text.
+   *
+   * @param usual the default, used if the line is empty
+   */
   text(question: string, usual?: string): Promise<string>;
-  /** A line without echo. */
+  /** Asks for a line without echo. */
   secret(question: string): Promise<string>;
-  /** One entry of a list that typing filters. */
+  /** Asks for one entry of a list, which the user can filter by typing. */
   choose(question: string, choices: readonly Choice[]): Promise<string>;
   confirm(question: string): Promise<boolean>;
-  /** Says why an answer is invalid, before the question is repeated. */
+  /** Explains why an answer is invalid, before the question is repeated. */
   object(why: string): void;
 }
 
-/** Entries whose label or value contains the typed text, in any case. */
+/** Entries whose label or value contains the typed text, ignoring case. */
 export function matching(choices: readonly Choice[], typed: string): readonly Choice[] {
   const wanted = typed.trim().toLowerCase();
   return choices.filter(({ label, value }) => `${label}\n${value}`.toLowerCase().includes(wanted));
 }
 
-/** Thrown by a question after Ctrl-C, a signal or the end of the input. */
+/** Thrown while asking, after Ctrl-C, a signal or the end of the input. */
 export class InterruptedError extends CommandError {
   constructor() {
     super('stopped', exitCodes.failed);

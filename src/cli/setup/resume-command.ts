@@ -3,7 +3,7 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { AnswerFlags } from './answers.ts';
 import { InterruptedError } from './questions.ts';
 
-/** Flags of setup and init that are not answers: where to write, and how to proceed. */
+/** Flags of setup and init other than answers: where to write, and how to proceed. */
 export interface OtherFlags {
   readonly config?: string | undefined;
   readonly instance?: string | undefined;
@@ -13,7 +13,11 @@ export interface OtherFlags {
   readonly force?: boolean | undefined;
 }
 
-/** The command with the answers so far, without the key. @param command like `sudo dropcast setup` */
+/**
+ * Rebuilds the command with the answers so far, but without the key.
+ *
+ * @param command such as `sudo dropcast setup`
+ */
 export function commandWith(command: string, flags: Omit<AnswerFlags, 'yes'> & OtherFlags): string {
   const { service, keyFile, keyEnv, folder, channel, title, feed, group, config, instance, yes, testClip, force } =
     flags;
@@ -28,11 +32,11 @@ export function commandWith(command: string, flags: Omit<AnswerFlags, 'yes'> & O
 }
 
 /**
- * Does the work before the first file is written. If the user stops it there, the message shows how to continue without
+ * Runs the work that precedes the first write. If the user interrupts it, the error shows how to continue without
  * answering everything again.
  *
- * @param goOn the command with the answers so far
- * @throws {CommandError} when the user stops it
+ * @param goOn returns the command with the answers so far
+ * @throws {CommandError} when the user interrupts the work
  */
 export async function beforeWriting<T>(work: () => Promise<T>, goOn: () => string): Promise<T> {
   try {

@@ -4,9 +4,9 @@ import type { Shell } from '../shell.ts';
 import { plainQuestions } from './plain-questions.ts';
 import { type Choice, InterruptedError, type Questions, matching } from './questions.ts';
 
-/** Questions for a terminal: typing shortens the list. The library is loaded with the first question. */
+/** Asks on a full terminal, where typing filters lists. The library is loaded with the first question. */
 function richQuestions({ stdin, stderr, stopping }: Shell): Questions {
-  // No green tick after Enter, because the answer is checked only then and may be refused.
+  // The theme has no green tick after Enter, because the answer is only checked then and may be refused.
   const theme = { prefix: styleText('blue', '?', { stream: stderr }) };
   const io = { input: stdin, output: stderr, signal: stopping };
   const ask = async <T>(question: (prompts: typeof Prompts) => Promise<T>): Promise<T> => {
@@ -33,14 +33,14 @@ function named(choices: readonly Choice[]): { value: string; name: string }[] {
   return choices.map(({ value, label }) => ({ value, name: label }));
 }
 
-/** Ctrl-C, a signal, and the end of the input. */
+/** Whether an error is due to Ctrl-C, a signal or the end of the input. */
 function isInterruption(error: unknown): boolean {
   return error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name);
 }
 
 /**
- * Questions on the terminal of a shell; null without a terminal. They are written to stderr, because stdout is for
- * data. A terminal that cannot move its cursor gets them line by line.
+ * Chooses how to ask on the shell's terminal; null without a terminal. Questions go to stderr because stdout is for
+ * data. On a terminal that cannot move its cursor, questions are asked line by line.
  */
 export function questionsOf(shell: Shell): Questions | null {
   if (!shell.stdin.isTTY || !shell.stderr.isTTY) return null;

@@ -11,7 +11,7 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 import { formatDuration } from '../output/format.ts';
 import type { Choice } from './questions.ts';
 
-/** For requests whose answer does not depend on the key. */
+/** A dummy key for requests whose answer does not depend on the key. */
 export const unknownKey = 'a-key-that-nobody-has';
 
 /** A checked answer: its value, or why it is invalid. */
@@ -23,12 +23,12 @@ export interface Account {
   readonly feeds: readonly Choice[];
 }
 
-/** The user waits for the answer. */
+/** Timeout for a request while the user is waiting. */
 const longestMs = 10_000;
 
 /**
- * Whether an address answers like the API of a video service; without a scheme it uses https. Sends one request with an
- * invalid key.
+ * Checks whether an address answers like the API of a video service. Assumes https if there is no scheme. Sends one
+ * request with an invalid key.
  */
 export async function checkAddress(text: string, signal: AbortSignal, timeoutMs = longestMs): Promise<Checked<string>> {
   const typed = text.trim();
@@ -46,12 +46,12 @@ export async function checkAddress(text: string, signal: AbortSignal, timeoutMs 
   return { ok: true, value: address.value };
 }
 
-/** A service that is temporarily down may still be the right one. */
+/** Describes a failed address check. A service that is temporarily down may still be the right one. */
 function whatItIs(error: ServiceError): string {
   return isPassing(error) ? 'cannot be checked' : 'does not answer like the API of a video service';
 }
 
-/** Whether the service accepts a key, and what the key may use. Two requests. */
+/** Checks whether the service accepts a key, and returns what the key may use. Takes two requests. */
 export async function checkKey(
   baseUrl: string,
   key: string,
@@ -59,7 +59,7 @@ export async function checkKey(
   timeoutMs = longestMs,
 ): Promise<Checked<Account>> {
   if (key === '') return { ok: false, why: 'the key is empty' };
-  // A header accepts no other characters (RFC 6750, 2.1); the key itself is never repeated.
+  // A header accepts no other characters (RFC 6750, 2.1). The message never repeats the key.
   if (!/^[\x21-\x7e]+$/.test(key)) return { ok: false, why: 'the key contains a space or a character that no key has' };
   try {
     await using client = createVideoClient({ baseUrl, apiKey: key, maxRetries: 0, timeoutMs });
@@ -72,7 +72,7 @@ export async function checkKey(
   }
 }
 
-/** Whether the service has a channel or feed of this id. */
+/** Checks whether the service has a channel or feed with this id. */
 export function checkListed(kind: 'channel' | 'feed', id: string, listed: readonly Choice[]): Checked<string> {
   if (listed.some(({ value }) => value === id)) return { ok: true, value: id };
   const ids = listed.map(({ value }) => escapeControls(value)).join(', ');
@@ -103,7 +103,7 @@ function pause({ retryAfterMs }: RateLimitedError): string {
   return retryAfterMs === undefined ? 'later' : `in ${formatDuration(retryAfterMs)}`;
 }
 
-/** Whether the failure may be gone in a minute. */
+/** Whether the failure may be gone within a minute. */
 function isPassing({ status, code }: ServiceError): boolean {
   return (status !== undefined && status >= 500) || code === 'timeout';
 }

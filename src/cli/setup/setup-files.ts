@@ -20,18 +20,17 @@ import type { Questions } from './questions.ts';
 import { checkKey } from './service-answers.ts';
 import { SERVICE_USER } from '../../service-user.ts';
 
-/** The files and the folder that a setup will create. */
+/** The files and the folder that setup will create. */
 export interface SetupFiles {
-  /** In this order, because the configuration needs the key. */
+  /** Files in the order to write them: the key first, because the configuration needs it. */
   readonly files: readonly NewFile[];
-  /** The folder to create; null: an existing configuration names folders that the operator manages. */
+  /** The folder to create; null if an existing configuration names folders that the operator manages. */
   readonly folder: FolderAnswer | null;
 }
 
-/** The example that the package installs as the configuration. */
+/** The example configuration that the package installs. */
 const packagedExample = '/usr/lib/dropcast/dropcast.yaml';
 
-/** The context of a setup. */
 interface SetupContext {
   readonly service: InstalledService;
   readonly questions: Questions | null;
@@ -40,8 +39,8 @@ interface SetupContext {
 }
 
 /**
- * Turns answers into files. If the operator already has a configuration, it is used unchanged unless answers are given,
- * so setup can be run again.
+ * Turns answers into files. An existing configuration is kept unchanged unless answers are given, so that setup can be
+ * run again.
  *
  * @throws {CommandError} for answers that are missing or invalid
  */
@@ -78,8 +77,8 @@ async function isOpenToService(path: string): Promise<boolean> {
 }
 
 /**
- * For an existing configuration: the key is requested only if there is none. A new key is checked before it replaces
- * anything.
+ * The key file for an existing configuration. Asks for the key only if there is none. A new key is checked before it
+ * replaces anything.
  */
 async function keyAlone(
   shell: Shell,
@@ -100,7 +99,7 @@ async function keyAlone(
     );
   const given = await givenKey(shell, flags);
   const key = given?.value ?? (await questions?.secret('API key:'))?.trim() ?? '';
-  // A later step reports an invalid configuration in full.
+  // If the configuration is invalid, a later step reports all its problems.
   const { config } = await loadConfig(service.configFile, shell, 'without key');
   const checked = config === null ? null : await checkKey(config.service.baseUrl, key, shell.stopping);
   if (checked?.ok === false) throw new CommandError(checked.why, exitCodes.failed);
@@ -108,8 +107,8 @@ async function keyAlone(
 }
 
 /**
- * Whether a configuration gets its key from systemd, as far as it is readable. Others name a file or a variable of
- * their own.
+ * Whether a configuration, as far as it can be parsed, gets its key from systemd rather than from its own file or
+ * variable.
  */
 function readsCredential(text: string): boolean {
   const { value } = parseConfigDocument(text);
@@ -117,7 +116,7 @@ function readsCredential(text: string): boolean {
   return value === undefined || apiKey === undefined || (apiKey instanceof TaggedValue && apiKey.tag === 'credential');
 }
 
-/** systemd passes the key to the service; no other user may read it. */
+/** The key file, readable only by root. systemd passes the key to the service. */
 function keyFile(service: InstalledService, key: string): NewFile {
   return { path: service.keyFile, text: `${key}\n`, mode: 0o600, isSecret: true };
 }
@@ -125,7 +124,7 @@ function keyFile(service: InstalledService, key: string): NewFile {
 const mostConfigBytes = 1024 * 1024;
 const mostKeyBytes = 8 * 1024;
 
-/** Empty if the file does not exist. */
+/** Returns the file's text, or an empty string if there is no file. */
 async function textOf(path: string, mostBytes: number): Promise<string> {
   const read = await readRegularFile(path, mostBytes);
   if (read.ok) return read.bytes.toString('utf8');

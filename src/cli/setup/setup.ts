@@ -31,8 +31,8 @@ export interface SetupOptions extends AnswerFlags {
 }
 
 /**
- * `dropcast setup`: from answers to an installed service that watches its folder. Each step does nothing if it was done
- * before, so running setup again continues after a failure.
+ * `dropcast setup`: asks for answers and ends with an installed service that watches its folder. Steps that were
+ * already done do nothing, so running setup again continues after a failure.
  *
  * @param samples folder of the sample media
  */
@@ -65,7 +65,7 @@ export async function setup(shell: Shell, samples: string, options: SetupOptions
     { name: 'Test clip', run: () => testClip(shell, service, { samples, isWanted: options.testClip, questions }) },
   ];
   await runSteps(shell, writing, `\`${again()}\``);
-  // From here on the configuration contains the answers.
+  // From here on, the configuration contains the answers.
   const { instance, yes, testClip: isClipWanted } = options;
   const rest = commandWith('sudo dropcast setup', { instance, yes, testClip: isClipWanted });
   await runSteps(shell, steps, `\`${rest}\``);
@@ -76,10 +76,10 @@ export async function setup(shell: Shell, samples: string, options: SetupOptions
 }
 
 /**
- * Pure: who may drop files, and what to do next.
+ * Final lines of setup: who may drop files, and what to do next. Pure.
  *
- * @param of.group the group of a newly created folder; null: the folder keeps its permissions
- * @param of.named the configuration that `dropcast status` needs
+ * @param of.group the newly created folder's group; null if the folder kept its permissions
+ * @param of.named the `--config` option that `dropcast status` needs, or empty
  */
 export function nextLines(of: {
   readonly path: string;
@@ -110,7 +110,9 @@ async function sayPlan(
 
 const patienceMs = 60_000;
 
-/** A test clip needs a minute to settle, and the service some time to process it. */
+/**
+ * How long to wait for the test clip. It needs up to a minute to settle, and the service takes some time to process it.
+ */
 const clipPatienceMs = 180_000;
 
 async function requireMachine(service: InstalledService): Promise<void> {
@@ -139,10 +141,10 @@ async function checkAll(shell: Shell, service: InstalledService): Promise<string
 }
 
 /**
- * Ignores what root may not do in a folder, which proves nothing about the service, as on a share with `root_squash`:
- * the running daemon reports its own problems.
+ * Loads the service's configuration. Ignores folders that are closed to root, which proves nothing about the service,
+ * as on a share with `root_squash`; the running daemon reports its own problems.
  *
- * @throws {CommandError} with every other problem of the file and of its folders
+ * @throws {CommandError} with every other problem of the file and its folders
  */
 async function configOf(shell: Shell, service: InstalledService): Promise<Config> {
   const { config, paths, problems, locate } = await loadConfig(service.configFile, shell);
@@ -176,7 +178,7 @@ async function testClip(
   return `its video was ready${link === null ? '' : ` at ${link}`}; video and file are removed again`;
 }
 
-/** One step of a setup. Repeating it does nothing. */
+/** One step of setup. Repeating a step does nothing. */
 export interface Step {
   readonly name: string;
   /** @returns what was done, or that nothing was necessary; null to print nothing */
@@ -184,7 +186,7 @@ export interface Step {
 }
 
 /**
- * Runs one step after the other and reports what each did.
+ * Runs the steps in order and reports what each one did.
  *
  * @param again the command that continues after a failure
  * @throws {CommandError} naming the failed step, the reason, and how to continue

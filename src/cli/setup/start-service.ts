@@ -7,7 +7,7 @@ import { queryRunningDaemon } from '../control.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import { runProgram, unitState } from './systemctl.ts';
 
-/** Starts the service now and at every boot; restarts it when its files are newer than its start. */
+/** Starts the service now and enables it at boot. Restarts it if its files are newer than the running process. */
 export async function startService(service: InstalledService): Promise<string> {
   const unit = `${service.name}.service`;
   const { isActive, isEnabled, startedAt } = await unitState(unit);
@@ -22,7 +22,7 @@ export async function startService(service: InstalledService): Promise<string> {
   return isActive ? `restarted ${unit}` : `started ${unit}, now and at every boot`;
 }
 
-/** The last change of any of its files, epoch milliseconds. */
+/** The latest change to any of the service's files, in epoch milliseconds. */
 async function newestChange({ configFile, keyFile, dropInFile }: InstalledService): Promise<number> {
   const times = await Promise.all(
     [configFile, keyFile, dropInFile].map(async (path) => (await stat(path).catch(() => null))?.ctimeMs ?? 0),
@@ -33,9 +33,9 @@ async function newestChange({ configFile, keyFile, dropInFile }: InstalledServic
 const pollMs = 200;
 
 /**
- * Waits until the daemon watches all folders and waits for nothing, which is more than `active`.
+ * Waits until the daemon is watching all folders and is not blocked. That is stricter than systemd's `active`.
  *
- * @throws {CommandError} with what it waits for
+ * @throws {CommandError} with what the daemon is waiting for
  */
 export async function untilReady(config: Config, signal: AbortSignal, patienceMs: number): Promise<string> {
   const until = performance.now() + patienceMs;
@@ -50,7 +50,7 @@ export async function untilReady(config: Config, signal: AbortSignal, patienceMs
   }
 }
 
-/** Why a running daemon is not ready, or null. */
+/** Returns why a running daemon is not ready, or null. */
 export function whyNotReady({ folders, waiting }: Pick<StatusView, 'folders' | 'waiting'>): string | null {
   if (waiting !== null) return `waits: ${waiting.why}`;
   const folder = folders.find(({ state }) => state === 'starting' || state === 'frozen');
@@ -58,7 +58,7 @@ export function whyNotReady({ folders, waiting }: Pick<StatusView, 'folders' | '
   return folders.length === 0 ? 'it watches no folder' : null;
 }
 
-/** The last lines of the service in the journal. */
+/** The service's last journal lines. */
 async function lastWords(unit: string): Promise<string> {
   const args = ['--unit', unit, '--lines', '10', '--no-pager', '--output', 'cat', '--quiet'];
   return (await runProgram('journalctl', ...args).catch(() => '')).trimEnd();

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { CommandError, exitCodes } from '../shell.ts';
 
-/** Longer than TimeoutStartSec= of the units, so that systemd gives up first and states the reason. */
+/** Timeout longer than the units' TimeoutStartSec=, so that systemd gives up first and states the reason. */
 const timeoutMs = 120_000;
 
 /**
- * Runs a program of the system to its end.
+ * Runs a system program and waits for it to exit.
  *
  * @returns its output
- * @throws {CommandError} with its output, when it fails
+ * @throws {CommandError} with its output if it fails
  */
 export async function runProgram(program: string, ...args: readonly string[]): Promise<string> {
   try {
@@ -22,14 +22,14 @@ export async function runProgram(program: string, ...args: readonly string[]): P
   }
 }
 
-/** The state of a unit in systemd. */
+/** A unit's state according to systemd. */
 export interface UnitState {
   readonly isLoaded: boolean;
   readonly isActive: boolean;
   readonly isEnabled: boolean;
-  /** Its files changed since systemd read them. */
+  /** Whether the unit's files changed since systemd loaded them. */
   readonly needsReload: boolean;
-  /** When its program was started, epoch milliseconds; 0: never. */
+  /** When the unit's main process started, in epoch milliseconds; 0 for never. */
   readonly startedAt: number;
 }
 
@@ -57,7 +57,7 @@ export function readUnitState(text: string): UnitState {
   };
 }
 
-/** `Sun 2026-11-22 17:22:33.123456 UTC`, or nothing. */
+/** Parses a timestamp such as `Sun 2026-11-22 17:22:33.123456 UTC`; 0 if empty. */
 function momentOf(text: string): number {
   const [, day, time] = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\.\d{3})\d* UTC$/.exec(text) ?? [];
   return day === undefined ? 0 : Date.parse(`${day}T${time}Z`);

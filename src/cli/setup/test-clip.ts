@@ -20,28 +20,32 @@ export interface TestClip {
   /** Folder of the sample media. */
   readonly samples: string;
   readonly signal: AbortSignal;
-  /** Receives each stage that the clip reaches. @param afterMs since it was dropped */
+  /**
+   * Called for each stage that the clip reaches.
+   *
+   * @param afterMs milliseconds since the clip was dropped
+   */
   reached(stage: string, afterMs: number): void;
-  /** The longest wait for its end, in milliseconds. */
+  /** How long to wait for the clip to finish, in milliseconds. */
   readonly patienceMs: number;
 }
 
 export interface ClipResult {
-  /** Null when the video became ready; otherwise what happened, and what to do. */
+  /** What went wrong and what to do; null if the video became ready. */
   readonly problem: string | null;
-  /** States in the order in which they were reached. */
+  /** States in the order they were reached. */
   readonly steps: readonly { readonly state: string; readonly after_ms: number }[];
-  /** The address of the video for a browser; null when the service has none. */
+  /** The video's address for a browser; null if the service provides none. */
   readonly link: string | null;
-  /** What could not be removed, and how to remove it. */
+  /** What could not be removed, each with how to remove it. */
   readonly leftovers: readonly string[];
 }
 
 /**
- * Sends a clip of a few kilobytes through the running daemon, from the folder to a ready video, and removes video and
- * file again. A sidecar keeps it out of every feed, because viewers read those.
+ * Sends a clip of a few kilobytes through the running daemon, from the folder to a ready video, then removes the video
+ * and the file. A sidecar keeps the clip out of every feed, where viewers would see it.
  *
- * @throws {CommandError} when the folder accepts no such file, or the daemon is not running
+ * @throws {CommandError} when the folder does not accept the clip, or the daemon is not running
  */
 export async function runTestClip(clip: TestClip): Promise<ClipResult> {
   const { config, folder, signal } = clip;
@@ -78,7 +82,7 @@ interface ClipFiles {
   readonly marker: string | null;
 }
 
-/** Absolute paths of the dropped files. */
+/** Chooses absolute paths for the files to drop, after checking that the folder accepts them. */
 function requireTaken(folder: FolderConfig, name: string): ClipFiles {
   const router = createRouter(folder);
   const [video, sidecar] = [`${name}.mp4`, `${name}.yaml`];
@@ -94,7 +98,7 @@ function requireTaken(folder: FolderConfig, name: string): ClipFiles {
 async function drop({ video, sidecar, marker }: ClipFiles, { samples }: TestClip): Promise<void> {
   await writeFile(sidecar, 'title: dropcast test clip\npublish: []\n', { flag: 'wx' });
   const clip = Buffer.concat([await readFile(join(samples, 'clip.mp4')), uniqueBox()]);
-  // Hidden until it is complete.
+  // The clip has a hidden name until it is complete.
   const partial = join(dirname(video), `.${randomBytes(4).toString('hex')}.part`);
   await writeFile(partial, clip, { flag: 'wx' });
   for (const path of [sidecar, partial]) await chmod(path, 0o664);
@@ -102,7 +106,9 @@ async function drop({ video, sidecar, marker }: ClipFiles, { samples }: TestClip
   if (marker !== null) await writeFile(marker, '', { flag: 'wx' });
 }
 
-/** A box that players skip (ISO/IEC 14496-12, `free`), so that the clip duplicates no earlier one. */
+/**
+ * Creates a box that players skip (ISO/IEC 14496-12, `free`), so that the clip is not a duplicate of an earlier one.
+ */
 function uniqueBox(): Buffer {
   const noise = randomBytes(16);
   const head = Buffer.alloc(8);
@@ -114,17 +120,17 @@ function uniqueBox(): Buffer {
 const pollMs = 100;
 const ends: ReadonlySet<string> = new Set(['done', 'failed', 'held', 'skipped', 'vanished', 'superseded']);
 
-/** @returns the last known state; null when the daemon never saw the clip */
+/** @returns the last known state; null if the daemon never saw the clip */
 async function untilEnded(clip: TestClip, path: string, note: (state: string) => void): Promise<FileView | null> {
   const { config, signal, patienceMs } = clip;
-  // A move or deletion in progress would restore the file if it found a change.
+  // While a move or deletion is in progress, a change to the file would make dropcast restore it.
   const isPutAway = ({ local }: FileView): boolean => local !== 'pending';
   const until = performance.now() + patienceMs;
   let file: FileView | null = null;
   for (;;) {
     const shown = await show(config, file?.id ?? path);
     file = shown?.file ?? file;
-    // The history contains the states between two checks.
+    // The history contains states that were passed between two polls.
     for (const { state } of shown?.history ?? []) note(state);
     if (file !== null) note(file.state);
     const isOver = file !== null && ends.has(file.state) && isPutAway(file);
@@ -154,7 +160,7 @@ async function linkOf(client: VideoClient, { video_id: id }: FileView, signal: A
   return (await client.videos.get(id, { signal }).catch(() => null))?.embedUrl ?? null;
 }
 
-/** Removes the video and every file, at its current place, and records it in the row. */
+/** Removes the video and all files, wherever they are now, and records that in the clip's row. */
 async function remove(
   client: VideoClient,
   { config, folder }: TestClip,
@@ -170,7 +176,7 @@ async function remove(
   return leftovers;
 }
 
-/** The clip with its sidecar and marker at their current places. */
+/** Current paths of the clip, its sidecar and its marker. */
 async function besideOf(file: FileView | null, folder: FolderConfig): Promise<readonly string[]> {
   if (file === null || !file.path.startsWith(`${folder.path}/`)) return [];
   const { dir, name } = parse(file.path);

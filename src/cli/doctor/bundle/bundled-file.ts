@@ -5,18 +5,18 @@ import { decide } from '../../../pipeline/file/machine.ts';
 import type { FileEvent } from '../../../pipeline/file/machine.ts';
 import type { Mask } from './mask.ts';
 
-/** A file that needs a person, with all that the machine decides by. */
+/** A file that needs the operator, with everything the state machine bases its decisions on. */
 export interface BundledFile {
   readonly facts: Facts;
   readonly history: readonly HistoryLine[];
 }
 
-/** Lines of one row: the newest say why it is where it is. */
+/** Maximum history lines per row. The newest lines explain the current state. */
 const mostHistory = 200;
 
 /**
- * A row without anything that identifies a film or lets anybody send to its address. What is there stays there, so that
- * the machine decides as it did.
+ * Removes everything that identifies a video or would let anyone upload to its address. Fields that are set stay set,
+ * so that the state machine decides as it did originally.
  */
 export function maskedFile({ facts, history }: BundledFile, mask: Mask): BundledFile {
   const note = (text: string | null): string | null => (text === null ? null : mask.text(text));
@@ -56,7 +56,7 @@ export function maskedFile({ facts, history }: BundledFile, mask: Mask): Bundled
   };
 }
 
-/** What would become of a file next, by event: for a replay, which has to find the same. */
+/** What each event would do to a file next. A replay must come to the same results. */
 export interface NextSteps {
   readonly state: string;
   readonly next: Readonly<Record<string, string>>;
@@ -71,7 +71,12 @@ const events: readonly FileEvent[] = [
   { type: 'GIVE_UP' },
 ];
 
-/** Pure. @param attempts `retry.attempts` of the configuration @param now epoch milliseconds */
+/**
+ * Computes the next steps of a file. Pure.
+ *
+ * @param attempts the configured `retry.attempts`
+ * @param now epoch milliseconds
+ */
 export function nextSteps(facts: Facts, attempts: number, now: number): NextSteps {
   const state = stateOf(facts);
   const policy = { attempts, retryAt: () => now, now: () => now };

@@ -13,16 +13,16 @@ import type { TarEntry } from './report.ts';
 import { filesInNeed, knownFiles, lastLog, lastNews, tailOf } from './sources.ts';
 import type { Gathered } from './sources.ts';
 
-/** Attached to a message, or to a report in public. */
+/** Options of a bundle, which is sent to a maintainer or attached to a public report. */
 export interface BundleOptions {
   readonly version: string;
-  /** Whether file names stay. */
+  /** Whether to keep file names. */
   readonly hasNames: boolean;
 }
 
 const mostBytes = 500_000;
 
-/** All that a maintainer needs to see what happened here, without secrets and, unless wanted, without names. */
+/** Collects everything a maintainer needs to see what happened here, without secrets and by default without names. */
 export async function bundleContents(
   patient: Patient,
   results: readonly CheckResult[],
@@ -33,7 +33,7 @@ export async function bundleContents(
   const configText = checked === null ? null : await readRegularFile(checked.file, MAX_CONFIG_SIZE);
   const ownText = configText?.ok === true ? configText.bytes.toString('utf8') : '';
   const mask = createMask({ secrets: await knownSecrets(patient, ownText), folders }, hasNames);
-  // Rows, news and failures first: what they call by name is then found in the free texts too.
+  // Known names are masked first, so that they are also recognised in free text.
   for (const { path, title } of await knownFiles(patient)) {
     mask.path(path);
     if (title !== null) mask.words(title);
@@ -66,7 +66,7 @@ export async function bundleContents(
   ];
 }
 
-/** The default of `retry.attempts`, for a configuration that cannot be read. */
+/** Default of `retry.attempts`, for a configuration that cannot be read. */
 const usualAttempts = 12;
 
 function mapGathered<T, U>(gathered: Gathered<T>, change: (value: T) => U): Gathered<U> {
@@ -77,7 +77,10 @@ function bare<T>(gathered: Gathered<T>): object {
   return gathered.is === 'there' ? { rows: gathered.value } : { missing: gathered.why };
 }
 
-/** Fields that hold a path or words of people, wherever they are; every other text is free text. */
+/**
+ * Masks a value recursively. Fields known to contain a path or people's words are masked as such; all other text is
+ * treated as free text.
+ */
 function masked(value: unknown, mask: Mask, key = ''): unknown {
   if (typeof value === 'string') {
     if (isSecretKey(key)) return REDACTED;
@@ -90,7 +93,7 @@ function masked(value: unknown, mask: Mask, key = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, masked(each, mask, name)]));
 }
 
-/** The first line may be cut. */
+/** Masks JSON lines. Lines that are not JSON are dropped, since the first one may be cut off. */
 function linesOf(gathered: Gathered<string>, mask: Mask): string {
   if (gathered.is === 'missing') return gathered.why;
   const lines = gathered.value.split('\n').map((line) => {
@@ -110,7 +113,7 @@ async function mountsOf(folders: readonly string[]): Promise<string> {
     .map((folder) => {
       const point = mountPointOf(folder, mountinfo) ?? '/';
       const line = lines.findLast((each) => each.split(' ')[4] === point) ?? '';
-      // Super options may hold a password.
+      // Superblock options are left out because they may contain a password.
       return `${folder} is on ${point}: ${line.split(' - ')[1]?.split(' ').slice(0, 2).join(' ') ?? 'unknown'}`;
     })
     .join('\n');

@@ -9,10 +9,10 @@ import { TaggedValue } from '../../../config/raw-tree.ts';
 import type { Patient } from '../patient.ts';
 
 /**
- * Every value that must not appear in a report: those of the configuration, also of one that is wrong, what its tags
- * lead to, and the tokens of the page and of the metrics.
+ * Collects every value that must not appear in a report: secrets in the configuration (even an invalid one), the
+ * targets of its tags, and the tokens of the status page and the metrics.
  *
- * @param text of the configuration; empty where it cannot be read
+ * @param text of the configuration; empty if it cannot be read
  */
 export async function knownSecrets(patient: Patient, text: string): Promise<readonly string[]> {
   const { config, reach } = patient;
@@ -39,7 +39,7 @@ async function behind({ tag, argument }: TaggedValue, patient: Patient): Promise
   return (await Promise.all([keyFile, join(directory, argument)].map(valueIn))).flat();
 }
 
-/** Its unit may have environment files of its own. */
+/** A variable's value in the daemon, whose unit may have environment files of its own. */
 async function fromDaemon(name: string, { status }: Patient): Promise<string> {
   if (status === null) return '';
   const [environment = ''] = await valueIn(`/proc/${status.daemon.pid}/environ`, 256 * 1024);

@@ -2,24 +2,24 @@ import { maskedText } from '../../../config/masked-text.ts';
 import { SecretValues } from '../../../log/redaction.ts';
 import { Pseudonyms } from './pseudonyms.ts';
 
-/** Makes texts fit for a report that others read. */
+/** Makes text safe for a report that others will read. */
 export interface Mask {
-  /** Free text, of which nothing is known. */
+  /** Masks free text, whose content is unknown. */
   text(text: string): string;
-  /** The text of a configuration. */
+  /** Masks the text of a configuration. */
   config(text: string): string;
-  /** A path in a watched folder, absolute. */
+  /** Masks an absolute path in a watched folder. */
   path(path: string): string;
-  /** A path relative to a watched folder. */
+  /** Masks a path relative to a watched folder. */
   relative(path: string): string;
-  /** What people wrote: titles, tags. */
+  /** Masks text written by people, such as titles and tags. */
   words(text: string): string;
 }
 
 /**
  * @param known.secrets values that must not appear anywhere
  * @param known.folders absolute paths of the watched folders
- * @param hasNames whether file names stay
+ * @param hasNames whether to keep file names
  */
 export function createMask(
   known: { readonly secrets: readonly string[]; readonly folders: readonly string[] },

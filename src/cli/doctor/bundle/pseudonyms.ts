@@ -2,29 +2,31 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 import { escapeControls } from '../../../log/unsafe-characters.ts';
 
-/** Shorter parts of names are ordinary words, and would be replaced everywhere. */
+/**
+ * Minimum length of a name to replace in free text. Shorter names are ordinary words and would be replaced everywhere.
+ */
 const leastStem = 4;
 
-/** The ending of one of our names. */
+/** Matches a file name in free text, by the extension that follows it. */
 const nameInText =
   /[^\s"'=,;:()[\]{}<>/\\]+(?=\.(?:mp4|mov|m4v|mkv|webm|avi|mpg|mpeg|ts|m2ts|mxf|mp3|m4a|wav|flac|yaml|yml|url|webloc|done|md5|sha256)\b)/giu;
 
 /**
- * Replaces file names by others that tell nothing: the same name always by the same one, within one bundle. Folders
- * stay folders and extensions stay, so that `clip.yaml` is still the sidecar of `clip.mp4`.
+ * Replaces file names with meaningless ones, consistently within one bundle. Watched folders and extensions are kept,
+ * so that `clip.yaml` is still the sidecar of `clip.mp4`.
  */
 export class Pseudonyms {
   readonly #salt = randomBytes(16);
-  /** Texts that are replaced wherever they occur → what replaces them. */
+  /** Known texts, replaced wherever they occur → their replacements. */
   readonly #known = new Map<string, string>();
   readonly #folders: readonly string[];
 
-  /** @param folders absolute paths of the watched folders, which stay as they are */
+  /** @param folders absolute paths of the watched folders, which are kept */
   constructor(folders: readonly string[]) {
     this.#folders = folders;
   }
 
-  /** A path relative to a folder. From then on its parts are replaced in every text. */
+  /** Replaces the parts of a path relative to a folder, and remembers them so that later texts get the same names. */
   path(relative: string): string {
     return relative
       .split('/')
@@ -32,22 +34,22 @@ export class Pseudonyms {
       .join('/');
   }
 
-  /** A path that may begin with a watched folder. */
+  /** Replaces the parts of a path below a watched folder. Other paths are unchanged. */
   absolute(path: string): string {
     const folder = this.#folders.find((each) => path.startsWith(`${each}/`));
     return folder === undefined ? path : `${folder}/${this.path(path.slice(folder.length + 1))}`;
   }
 
-  /** A title, a tag, a description: anything that people wrote. */
+  /** Replaces anything written by people: a title, a tag, a description. */
   words(text: string): string {
     const instead = `t-${this.#mark(text)}`;
     this.#know(text, instead);
     return instead;
   }
 
-  /** Free text. */
+  /** Replaces all names that can be recognised in free text. */
   text(text: string): string {
-    // Known names come first, because a quote in a name would cut the path short.
+    // Known names are replaced first, because a quote in a name would cut the path short.
     const learnt = this.#folders.reduce((rest, folder) => this.#below(rest, folder), this.#withoutKnown(text));
     const replaced = this.#withoutKnown(learnt);
     return replaced.replaceAll(nameInText, (name) => (isOurs(name) ? name : `n-${this.#mark(name)}`));
@@ -58,7 +60,7 @@ export class Pseudonyms {
     return longestFirst.reduce((rest, [name, instead]) => rest.replaceAll(name, instead), text);
   }
 
-  /** The text after a folder, up to a quote or the end of the line, is a path. */
+  /** Replaces paths below a folder. A path ends at a quote or the end of the line. */
   #below(text: string, folder: string): string {
     return text
       .split(`${folder}/`)
@@ -77,7 +79,7 @@ export class Pseudonyms {
     this.#know(part, `${instead}${ext}`);
     if (name.length >= leastStem) {
       this.#know(name, instead);
-      // As templates write it into titles.
+      // Templates write the name this way in titles.
       this.#know(name.replaceAll(/[_.]/g, ' '), instead);
     }
     return `${instead}${ext}`;
@@ -93,7 +95,7 @@ export class Pseudonyms {
   }
 }
 
-/** Made here, or by dropcast itself. */
+/** Whether a name is a pseudonym, or one of dropcast's own files. */
 function isOurs(name: string): boolean {
   return /^(?:n-[0-9a-f]{10}(?:\.[0-9a-z]+)?|\.dropcast|dropcast|config|receipts|failures|ledger|folders)$/i.test(name);
 }

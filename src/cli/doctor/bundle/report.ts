@@ -8,11 +8,11 @@ export interface TarEntry {
 }
 
 /**
- * Writes a report that only its owner can read. It replaces an earlier report; nothing is written through a link, which
- * another user may have put there for root to follow.
+ * Writes a report that only its owner can read, replacing an earlier one. Never writes through a link, which another
+ * user may have put there for root to follow.
  *
- * @param at modification time of its files, epoch milliseconds
- * @throws {CommandError} when it cannot be written
+ * @param at modification time of the archived files, in epoch milliseconds
+ * @throws {CommandError} when the report cannot be written
  */
 export async function writeReport(path: string, entries: readonly TarEntry[], at: number): Promise<void> {
   try {
@@ -29,7 +29,7 @@ export async function writeReport(path: string, entries: readonly TarEntry[], at
 
 const block = 512;
 
-/** A gzipped archive (POSIX.1-1988, `ustar`) of text files without an owner. */
+/** Creates a gzipped archive (POSIX.1-1988, `ustar`) of text files without owners. */
 function tarball(entries: readonly TarEntry[], at: number): Buffer {
   const parts = entries.flatMap(({ name, content }) => {
     const bytes = Buffer.from(content);

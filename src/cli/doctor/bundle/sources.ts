@@ -14,7 +14,7 @@ import { CommandError, exitCodes } from '../../shell.ts';
 import type { Patient } from '../patient.ts';
 import type { BundledFile } from './bundled-file.ts';
 
-/** Each part of a bundle says itself why it is missing. */
+/** One part of a bundle, or the reason why it is missing. */
 export type Gathered<T> =
   | { readonly is: 'there'; readonly value: T }
   | { readonly is: 'missing'; readonly why: string };
@@ -22,7 +22,7 @@ export type Gathered<T> =
 const mostFiles = 200;
 const mostNames = 1000;
 
-/** Rows and histories of the files that need a person: from the daemon, else from its ledger. */
+/** Reads rows and histories of files that need the operator, from the daemon or else from its ledger. */
 export async function filesInNeed({ reach, status }: Patient): Promise<Gathered<readonly BundledFile[]>> {
   if (reach === null) return { is: 'missing', why: 'no configuration says where the ledger is' };
   if (status !== null)
@@ -37,7 +37,7 @@ export async function filesInNeed({ reach, status }: Patient): Promise<Gathered<
   );
 }
 
-/** Reads the ledger of a daemon that is down; nothing without a ledger. */
+/** Reads the ledger of a daemon that is down. Returns an empty list if there is no ledger. */
 async function fromLedger<T>(
   place: DaemonPlace,
   read: (ledger: Ledger) => Promise<readonly T[]>,
@@ -46,7 +46,7 @@ async function fromLedger<T>(
   return ledger === null ? [] : await read(ledger);
 }
 
-/** Names that may be in a log: from the daemon, else from its ledger. */
+/** Reads names that may occur in a log, from the daemon or else from its ledger. */
 export async function knownFiles({ reach, status }: Patient): Promise<readonly Pick<FileView, 'path' | 'title'>[]> {
   if (reach === null) return [];
   if (status === null) {
@@ -61,7 +61,7 @@ export async function knownFiles({ reach, status }: Patient): Promise<readonly P
   return [...files, ...settling.map(({ path }) => ({ path, title: null }))];
 }
 
-/** The last lines of the daemon. */
+/** Reads the daemon's latest event lines. */
 export async function lastNews({ config, status, shell }: Patient): Promise<Gathered<readonly unknown[]>> {
   if (config === null || status === null) return { is: 'missing', why: 'the daemon is not running' };
   return attempt(async () => {
@@ -74,7 +74,7 @@ export async function lastNews({ config, status, shell }: Patient): Promise<Gath
 
 const mostLogBytes = 500_000;
 
-/** The end of the journal of the service. */
+/** Reads the end of the service's journal. */
 export async function lastLog({ service }: Patient): Promise<Gathered<string>> {
   if (service === null)
     return { is: 'missing', why: 'only an installed service has a journal; add the output of `dropcast run`' };
@@ -94,10 +94,10 @@ export async function lastLog({ service }: Patient): Promise<Gathered<string>> {
   });
 }
 
-/** The end of a text file, however large it is. Not through a link. */
+/** Reads the end of a text file of any size. Does not follow a link. */
 export async function tailOf(path: string, mostBytes: number): Promise<Gathered<string>> {
   return attempt(async () => {
-    // The owner of the directory may have put another file there for root to read.
+    // The directory's owner may have put a link there, for root to read another file.
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile()) throw new CommandError(`${path} is not a regular file`, exitCodes.failed);
@@ -109,7 +109,7 @@ export async function tailOf(path: string, mostBytes: number): Promise<Gathered<
   });
 }
 
-/** Half a name or half a key would not be known as one. */
+/** Drops the first line, because a partial name or key in it would not be recognised and masked. */
 function afterFirstLine(text: string): string {
   return text.slice(text.indexOf('\n') + 1);
 }

@@ -14,7 +14,7 @@ import type { Patient } from '../patient.ts';
 import { SERVICE_USER } from '../../../service-user.ts';
 
 /**
- * Tries, as the user of the service, what the service does: list a folder, open its files, and move and delete one if
+ * Tests, as the service's user, what the service needs to do: list a folder, open its files, and move and delete one if
  * that is configured.
  */
 export const access: Check = {
@@ -30,10 +30,10 @@ export const access: Check = {
 };
 
 /**
- * The findings of a probe.
+ * Turns the result of a probe into findings.
  *
- * @param code exit code of the script below, or of setpriv(1), which exits with 127 when it cannot become the user
- * @param said its output: the file or directory that cannot be opened
+ * @param code exit code of the script below, or of setpriv(1), which exits with 127 when it cannot switch to the user
+ * @param said output of the script: the file or directory that cannot be opened
  */
 export function accessVerdict(path: string, code: number, said: string, who: string): readonly Finding[] {
   if (code === 0) return [];
@@ -56,10 +56,10 @@ const refusals: Readonly<Record<number, { readonly what: string; readonly why: s
   18: { what: 'open a directory in', why: 'nothing in it is found' },
 };
 
-/** The kind of path that the script prints, by its exit code. */
+/** Exit codes for which the script prints a path, and the kind of path. */
 const named: Readonly<Record<number, 'file' | 'directory' | undefined>> = { 13: 'file', 18: 'directory' };
 
-/** One process for each folder: a share that does not answer hangs the process, not the doctor. */
+/** Probe script, run as one process per folder so that an unresponsive share hangs that process and not the doctor. */
 const script = `cd -- "$1" 2>/dev/null || exit 11
 ls -A . >/dev/null 2>&1 || exit 12
 closed=$(find . -maxdepth 3 ! -name . -name '.*' -prune -o -type d '(' ! -readable -o ! -executable ')' -print -quit 2>/dev/null)
@@ -75,7 +75,7 @@ rm "$probe.moved" 2>/dev/null || exit 16`;
 
 const timeoutMs = 10_000;
 
-/** @param who null: the user of this process */
+/** @param who the user to test as; null for the current user */
 export async function probe(
   { path, afterReady }: Pick<ConfigPaths['folders'][number], 'path' | 'afterReady'>,
   who: (Credentials & { readonly name: string }) | null,
@@ -106,7 +106,7 @@ function becoming({ uid, gids }: Credentials): readonly string[] {
   return [`--reuid=${uid}`, `--regid=${gid}`, `--groups=${[...gids].join(',') || gid}`];
 }
 
-/** @returns code null: it did not end in time */
+/** @returns a null code if the program timed out */
 async function run(program: string, args: readonly string[]): Promise<{ code: number | null; said: string }> {
   const child = promisify(execFile)(program, [...args], { timeout: timeoutMs, cwd: '/' });
   try {
@@ -114,12 +114,12 @@ async function run(program: string, args: readonly string[]): Promise<{ code: nu
   } catch (error) {
     const { code, killed, stdout = '' } = error as { code?: unknown; killed?: boolean; stdout?: string };
     if (killed === true) return { code: null, said: stdout };
-    // The exit code of a shell for a program that cannot be started.
+    // 127 is a shell's exit code for a program that cannot be started.
     return { code: typeof code === 'number' ? code : 127, said: stdout };
   }
 }
 
-/** The user of the service with the groups that its drop-in adds; null: the daemon runs as this user. */
+/** The service's user with the groups added by its drop-in; null if the daemon runs as the current user. */
 async function userOf({ service, isRoot, isOutsider }: Patient): Promise<Credentials | null> {
   if (service === null || !(isRoot || isOutsider)) return null;
   if (!isRoot) throw new SkippedError(`this needs root: ${needsSudo}`);
@@ -129,7 +129,11 @@ async function userOf({ service, isRoot, isOutsider }: Patient): Promise<Credent
   return { uid: machine.user.uid, gids: new Set([...machine.user.gids, ...joined(dropIn, machine.group)]) };
 }
 
-/** Numbers of the groups in `SupplementaryGroups=` lines. @param table text of group(5) */
+/**
+ * IDs of the groups in `SupplementaryGroups=` lines.
+ *
+ * @param table text of group(5)
+ */
 export function joined(dropIn: string, table: string): readonly number[] {
   const names = dropIn.split('\n').flatMap((line) => /^SupplementaryGroups=(.*)$/.exec(line)?.[1]?.split(' ') ?? []);
   const ids = new Map(table.split('\n').map((line) => [line.split(':')[0], Number(line.split(':')[2])]));

@@ -4,7 +4,7 @@ import { ledgerPath } from '../../../ledger/sqlite/recovery.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 
-/** Whether there is a recent copy of the ledger. */
+/** Checks that there is a recent backup of the ledger. */
 export const backups: Check = {
   name: 'backups of the ledger',
   run: async ({ checked, status, now }) => {
@@ -21,10 +21,14 @@ export const backups: Check = {
   },
 };
 
-/** A copy is made every 15 minutes when something was written. */
+/** Backups older than this are late. One is made every 15 minutes if anything was written. */
 const lateMs = 3_600_000;
 
-/** Times are epoch milliseconds; 0 is never. @param at.backupAt null: there is no copy */
+/**
+ * Times are in epoch milliseconds; 0 means never.
+ *
+ * @param at.backupAt null if there is no backup
+ */
 export function backupVerdict(at: {
   readonly backupAt: number | null;
   readonly writtenAt: number;

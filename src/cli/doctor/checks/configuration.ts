@@ -3,7 +3,7 @@ import type { Problem } from '../../../config/problem.ts';
 import { commandLine, findingFrom, needsSudo, SkippedError } from '../finding.ts';
 import type { Check } from '../finding.ts';
 
-/** The findings of `dropcast check`. */
+/** Reports the findings of `dropcast check`. */
 export const configuration: Check = {
   name: 'configuration',
   run: async (patient) => {
@@ -31,7 +31,7 @@ export const configuration: Check = {
         formatProblem(problem, shell.cwd),
         why,
       );
-      // If root has access and the user does not, the file needs no change.
+      // If root can read a file and this user cannot, the file itself needs no change.
       const isClosed = /^cannot read the .*\(EACCES\)/.test(problem.message);
       const fix = isClosed
         ? `sudo ${commandLine(patient, 'doctor').replace(/^sudo /, '')}`

@@ -7,13 +7,13 @@ import { configOf, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
-/** One exchange with the service, without the key: the validity of its certificate, and the time on its clock. */
+/** Contacts the service once, without the key, to check its certificate's validity and its clock. */
 export const connection: Check = {
   name: 'certificate and clock',
   run: async (patient) => {
     const { now } = patient;
     const answer = await exchange(configOf(patient).service.baseUrl).catch(() => null);
-    // Another check reports that it cannot be reached.
+    // Another check reports an unreachable service.
     if (answer === null) throw new SkippedError('the service does not answer, or goes through a proxy');
     return [
       ...certificateVerdict(answer.validTo, now),
@@ -26,7 +26,7 @@ export const connection: Check = {
 const dayMs = 86_400_000;
 const soonDays = 14;
 
-/** @param validTo end of the certificate, epoch milliseconds; null without TLS */
+/** @param validTo when the certificate expires, in epoch milliseconds; null without TLS */
 export function certificateVerdict(validTo: number | null, now: number): readonly Finding[] {
   if (validTo === null || validTo - now > soonDays * dayMs) return [];
   const days = Math.max(0, Math.floor((validTo - now) / dayMs));
@@ -42,7 +42,7 @@ export function certificateVerdict(validTo: number | null, now: number): readonl
 
 const mostSkewMs = 60_000;
 
-/** @param there the service's time, epoch milliseconds; null: its answer has none */
+/** @param there the service's time, in epoch milliseconds; null if its answer has none */
 export function clockVerdict(there: number | null, here: number): readonly Finding[] {
   if (there === null || Math.abs(there - here) <= mostSkewMs) return [];
   const seconds = Math.round(Math.abs(there - here) / 1000);
@@ -56,7 +56,7 @@ export function clockVerdict(there: number | null, here: number): readonly Findi
   ];
 }
 
-/** How far the clock was moved since the daemon started: the difference of its age on the two clocks of the machine. */
+/** Reports how far the clock was moved since the daemon started, from the daemon's age on the machine's two clocks. */
 export function jumpVerdict(ages: { readonly wallMs: number; readonly monotonicMs: number }): readonly Finding[] {
   const jumpMs = ages.wallMs - ages.monotonicMs;
   if (Math.abs(jumpMs) <= mostSkewMs) return [];
@@ -77,10 +77,10 @@ async function jumpOf({ status, now }: Patient): Promise<readonly Finding[]> {
   return monotonicMs === null ? [] : jumpVerdict({ wallMs: now - startedAt, monotonicMs });
 }
 
-/** Ticks of proc(5) are hundredths of a second on every Linux that Node runs on. */
+/** A process's age in milliseconds. Ticks in proc(5) are hundredths of a second on every Linux that Node supports. */
 async function ageOfProcess(pid: number): Promise<number> {
   const [stat, uptime] = await Promise.all([`/proc/${pid}/stat`, '/proc/uptime'].map((path) => readFile(path, 'utf8')));
-  // The name of the program may contain spaces and brackets.
+  // The program name may contain spaces and parentheses.
   const started = Number(stat?.slice(stat.lastIndexOf(')')).split(' ')[20]) * 10;
   return Number(uptime?.split(' ')[0]) * 1000 - started;
 }

@@ -4,7 +4,7 @@ import { packageManifest } from '../../../package-files.ts';
 import { type Check, type Finding, SkippedError } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
-/** Whether the daemon runs in the installed version, answers at its socket and serves its page. */
+/** Checks that the daemon is running the installed version, answers on its socket and serves its page. */
 export const daemon: Check = {
   name: 'daemon',
   run: async (patient) => {
@@ -33,16 +33,16 @@ function silent({ silence, service }: Patient): Finding {
 }
 
 /**
- * Whether the files of the program are newer than the daemon.
+ * Reports program files that are newer than the running daemon.
  *
- * @param changedAt when they were installed, epoch milliseconds
+ * @param changedAt when the files were installed, in epoch milliseconds
  */
 export function versionVerdict(
   changedAt: number,
   startedAt: number | null,
   { service }: Pick<Patient, 'service'>,
 ): readonly Finding[] {
-  // In a clone the files change all the time.
+  // In a clone, the files change all the time.
   if (service === null || startedAt === null || changedAt <= startedAt) return [];
   return [
     {
@@ -65,7 +65,7 @@ function noPage(address: string, { service }: Patient): Finding {
 
 const timeoutMs = 3_000;
 
-/** Whether a server listens there. Sends nothing. */
+/** Whether a server is listening at an address. Sends nothing. */
 export function isOpen({ host, port }: { readonly host: string; readonly port: number }): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: timeoutMs });

@@ -8,14 +8,14 @@ import { hungFix, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
-/** The free space of a file system. */
+/** Free space on a file system. */
 export interface Room {
   readonly freeBytes: number;
-  /** Null if the file system does not report them. */
+  /** Null if the file system does not report inodes. */
   readonly freeInodes: number | null;
 }
 
-/** Free space and inodes in the directories of dropcast and of its files. */
+/** Checks free space and inodes in the state directory and the folders. */
 export const disk: Check = {
   name: 'disk',
   run: async (patient) => {
@@ -34,7 +34,7 @@ export const disk: Check = {
 const leastForState = { problem: 50 * 2 ** 20, warning: 2 ** 30 };
 const fewInodes = 1_000;
 
-/** Ledger, receipts and backups must be able to grow. */
+/** Checks that the ledger, receipts and backups have room to grow. */
 export function stateVerdict(path: string, { freeBytes, freeInodes }: Room): readonly Finding[] {
   const why = 'the ledger, its backups and the receipts are written there: without them nothing is uploaded';
   const fix = `df -h ${shellWord(path)}; df -i ${shellWord(path)}    # then free some space there`;
@@ -44,7 +44,7 @@ export function stateVerdict(path: string, { freeBytes, freeInodes }: Room): rea
   return inodeFinding(path, freeInodes, { why, fix });
 }
 
-/** @param largest the largest file seen, in bytes */
+/** @param largest size of the largest file seen, in bytes */
 export function folderVerdict(path: string, { freeBytes, freeInodes }: Room, largest: number): readonly Finding[] {
   const fix = `df -h ${shellWord(path)}; df -i ${shellWord(path)}    # then free some space there, or set after_ready: { delete: { when_full: 85% } }`;
   const why = 'large files cannot be copied there completely';
@@ -72,14 +72,14 @@ async function look(path: string, verdict: (room: Room) => readonly Finding[]): 
       () => 'missing' as const,
     ),
   );
-  // Another check reports that it is missing.
+  // Another check reports the missing directory.
   if (found === 'missing') return [];
   if (found === null)
     return [{ level: 'problem', what: `${path} does not respond`, why: 'its files are not uploaded', fix: hungFix }];
   return verdict({ freeBytes: found.bavail * found.bsize, freeInodes: found.files === 0 ? null : found.ffree });
 }
 
-/** Among the files that a daemon lists to every user. */
+/** Size of the largest file among those that the daemon lists to any user. */
 async function largestFile({ reach, status }: Patient): Promise<number> {
   if (reach === null || status === null) return 0;
   const { files } = await queryRunningDaemon<FilesView>(reach, '/files?limit=1000');

@@ -6,12 +6,12 @@ import type { Check, Finding } from '../finding.ts';
 
 const rotation = '/etc/logrotate.d/dropcast';
 
-/** Whether the failure log is rotated. */
+/** Checks that the failure log is rotated. */
 export const failureLog: Check = {
   name: 'failure log',
   run: async ({ checked, service }) => {
     if (checked?.paths == null) throw new SkippedError('no configuration says where it is');
-    // The log directory of the service is named only in its own environment.
+    // The service's log directory is known only in its own environment.
     const path = service === null ? checked.paths.failureLog : `/var/log/${service.name}/failures.jsonl`;
     const found = await lstat(path).catch(() => null);
     if (found?.isSymbolicLink() === true) return [linkedLog(path, service !== null)];
@@ -34,7 +34,7 @@ export function linkedLog(path: string, isService: boolean): Finding {
 
 const largeBytes = 50 * 2 ** 20;
 
-/** @param log.isRotated null: no configuration of logrotate covers it */
+/** @param log.isRotated null if no logrotate configuration is expected to cover the log */
 export function failureLogVerdict(log: {
   readonly path: string;
   readonly size: number;

@@ -7,7 +7,7 @@ import { commandLine, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
-/** Files that need the operator. */
+/** Reports files that need the operator. */
 export const files: Check = {
   name: 'files and records',
   run: async (patient) => {
@@ -21,7 +21,7 @@ export const files: Check = {
   },
 };
 
-/** Files that `include` may have forgotten: they look like media, and `exclude` does not name them. */
+/** Reports files that `include` may have missed: they look like media, and `exclude` does not list them. */
 export function leftOutFinding(
   { path, left_out: leftOut }: Pick<FolderStatus, 'path' | 'left_out'>,
   patient: Pick<Patient, 'service' | 'option'>,

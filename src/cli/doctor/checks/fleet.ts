@@ -8,16 +8,23 @@ import { durationWords } from '../../../watch/clock.ts';
 import { configOf, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 
-/** The facts about the database of a fleet. */
+/** Facts about a fleet's database. */
 export interface FleetFacts {
   readonly database: DatabaseFacts;
   readonly hosts: readonly HostView[];
 }
 
-/** Reads the database. @returns why that failed, as a sentence */
+/**
+ * Examines the database.
+ *
+ * @returns the facts, or a sentence that explains the failure
+ */
 export type FleetProbe = (ledger: LedgerConfig, hostName: string) => Promise<FleetFacts | string>;
 
-/** The database of a fleet and its hosts: whether it can be reached, is the right one, and whether the hosts agree. */
+/**
+ * Checks a fleet's database and hosts: whether the database is reachable and the right one, and whether the hosts
+ * agree.
+ */
 export function fleetCheck(probe: FleetProbe): Check {
   return {
     name: 'fleet and its database',
@@ -50,12 +57,16 @@ async function askDatabase(ledger: LedgerConfig, hostName: string): Promise<Flee
   }
 }
 
-/** Connections of each host. */
+/** Database connections per host. */
 const perHost = 5;
 const oldestVersion = 130_000;
 const mostAheadMs = 30_000;
 
-/** Pure. @param now epoch milliseconds */
+/**
+ * Turns facts into findings. Pure.
+ *
+ * @param now epoch milliseconds
+ */
 export function fleetVerdict(
   { database, hosts }: FleetFacts,
   ledger: Pick<LedgerConfig, 'host' | 'tls' | 'database'>,
@@ -188,7 +199,7 @@ function jobVerdict({ jobSchema }: DatabaseFacts): readonly Finding[] {
   ];
 }
 
-/** Uses the words of `status`. */
+/** Reports a problem of the fleet in the same words as `status`. */
 function troubleFinding(what: string): Finding {
   return warning(what.replace(/\.$/, ''), 'the fleet has less capacity than it seems, or files wait', 'dropcast hosts');
 }

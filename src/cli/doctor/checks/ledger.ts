@@ -6,7 +6,7 @@ import { findingFrom, needsSudo, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
-/** The ledger: whether it can be read and written, is intact, and contains what the receipts say. */
+/** Checks that the ledger can be read and written, is intact, and contains what the receipts state. */
 export const ledger: Check = {
   name: 'ledger and receipts',
   run: async (patient) => {
@@ -19,12 +19,12 @@ export const ledger: Check = {
   },
 };
 
-/** Only the newest are compared; a start compares all of them. */
+/** Number of newest receipts to compare. A start compares all of them. */
 const mostReceipts = 50;
 const dayMs = 86_400_000;
 
 async function unknownReceipts({ reach, status, now, service }: Patient): Promise<readonly Finding[]> {
-  // Opening the ledger adds what is missing, so only a running daemon may lack any.
+  // Starting dropcast adds missing rows to the ledger, so only a running daemon's ledger can lack any.
   if (reach === null || status === null) return [];
   const read = await receiptsSince(reach.stateDir, now - dayMs).catch(() => null);
   if (read === null) return [];
@@ -36,7 +36,10 @@ async function unknownReceipts({ reach, status, now, service }: Patient): Promis
   return receiptVerdict(known.filter((each) => !each).length, read.strange, service);
 }
 
-/** @param unknown receipts of files without a row @param strange lines that are not receipts */
+/**
+ * @param unknown number of receipts for files without a row
+ * @param strange number of lines that are not receipts
+ */
 export function receiptVerdict(unknown: number, strange: number, service: Patient['service']): readonly Finding[] {
   const restart = service === null ? 'stop the daemon, then: dropcast run' : `sudo systemctl restart ${service.name}`;
   const fix = `${restart}    # at the start dropcast adds what the ledger lacks`;

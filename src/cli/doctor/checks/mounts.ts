@@ -7,7 +7,7 @@ import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
 /**
- * Whether each folder is still the same directory: not the empty one below a mount point, not another disk in its
+ * Checks that each folder is still the same directory, not the empty one under a mount point or another disk in its
  * place.
  */
 export const mounts: Check = {
@@ -36,7 +36,7 @@ async function fromLedger(patient: Patient): Promise<readonly Finding[]> {
   return found.flat();
 }
 
-/** Another check reports problems of the ledger. */
+/** Returns null for a ledger error, which another check reports. */
 function saidElsewhere(error: unknown): null {
   if (error instanceof LedgerError) return null;
   throw error;

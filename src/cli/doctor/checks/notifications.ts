@@ -9,7 +9,10 @@ import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 import { isOpen } from './daemon.ts';
 
-/** Whether messages are accepted, and a server listens at their addresses. Sends none: `dropcast notify test` does. */
+/**
+ * Checks that targets accepted their last messages and that their servers are listening. Sends no message; `dropcast
+ * notify test` does.
+ */
 export const notifications: Check = {
   name: 'notifications',
   run: async (patient) => {
@@ -24,7 +27,7 @@ export const notifications: Check = {
   },
 };
 
-/** The daemon's last result from the target, including what only the target knows, such as a refused token. */
+/** Reports the daemon's last failure with a target, including what only the target knows, such as a refused token. */
 export function deafVerdict(target: DeafTargetView, patient: Pick<Patient, 'now' | 'service' | 'option'>): Finding {
   return {
     level: 'warning',
@@ -38,7 +41,7 @@ async function isThere(target: NotifyTarget): Promise<boolean> {
   if (target.type === 'email') return isOpen(target.smtp);
   if (target.type === 'command') {
     const [program = ''] = target.argv;
-    // A name without a slash is searched in the daemon's own $PATH.
+    // A name without a slash is looked up in the daemon's own $PATH.
     return (
       !program.includes('/') ||
       access(program, constants.X_OK).then(
@@ -54,7 +57,7 @@ async function isThere(target: NotifyTarget): Promise<boolean> {
   });
 }
 
-/** Its address may be secret. */
+/** Reports an unreachable target by name, because its address may be secret. */
 function away({ name, type }: NotifyTarget, patient: Patient): Finding {
   const what = type === 'command' ? 'is not an executable program' : 'does not answer';
   return {

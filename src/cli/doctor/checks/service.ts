@@ -4,7 +4,9 @@ import { commandLine, configOf } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
-/** Whether the service answers, accepts the key, and has every channel and feed; and whether others use the key. */
+/**
+ * Checks that the service answers, accepts the key and has every channel and feed, and whether others use the same key.
+ */
 export const service: Check = {
   name: 'service, key, channels and feeds',
   run: async (patient) => {
@@ -35,7 +37,7 @@ function onlineFinding(
   return { level: 'problem', what: message, why: 'files of this rule wait', fix };
 }
 
-/** Below this share, others do no harm. */
+/** Share of the request budget below which other users of the key do no harm. */
 const smallShare = 0.05;
 
 export function othersFinding(requests: { readonly limit: number; readonly others: number }): readonly Finding[] {

@@ -3,7 +3,7 @@ import { folderHints, readWatchingMachine } from '../../configure/folder-hints.t
 import { configOf } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 
-/** Whether events arrive: the limits of inotify, shares, and file systems of fstab(5) that are not mounted. */
+/** Checks that events can arrive: inotify limits, network shares, and unmounted file systems from fstab(5). */
 export const watches: Check = {
   name: 'watching',
   run: async (patient) => {
@@ -12,7 +12,7 @@ export const watches: Check = {
   },
 };
 
-/** For a limit, adds the commands that raise it now and at every boot. */
+/** Makes a finding. For an inotify limit, adds the commands that raise it now and at every boot. */
 export function watchFinding(message: string): Finding {
   const why = 'new files are found only at the next scan';
   const [, name, value] = /sysctl (fs\.inotify\.\w+)=(\d+)/.exec(message) ?? [];
@@ -24,10 +24,10 @@ export function watchFinding(message: string): Finding {
   return { level: 'problem', what: message.replace(/: `.*/, ''), why: missing, fix: mount };
 }
 
-/** The default of many systems is 128 for all programs of a user. */
+/** Minimum number of inotify instances. Many systems default to 128 for all of a user's programs. */
 const leastInstances = 32;
 
-/** @param instances the limit of the kernel; null: unknown */
+/** @param instances the kernel's limit; null if unknown */
 export function instanceFindings(instances: number | null): readonly Finding[] {
   if (instances === null || instances >= leastInstances) return [];
   const what = `a user may open only ${instances} inotify instances`;
