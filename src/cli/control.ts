@@ -100,6 +100,7 @@ export async function streamDaemonOrLedger(
 
 /**
  * Queries the running daemon.
+ *
  * @throws {CommandError} with exit code 3 when it is not running
  */
 export async function queryRunningDaemon<T>(config: DaemonPlace, path: string): Promise<T> {
@@ -198,6 +199,7 @@ function explainWithoutDaemon({ ledger }: DaemonPlace, error: unknown): unknown 
 
 /**
  * Sends a command to the running daemon.
+ *
  * @throws {CommandError} with exit code 3 when it is not running
  */
 export async function commandDaemon<T>(config: DaemonPlace, path: string, body: unknown): Promise<T> {
@@ -210,6 +212,7 @@ export async function commandDaemon<T>(config: DaemonPlace, path: string, body: 
 
 /**
  * Sends a command that also works without a daemon.
+ *
  * @param otherwise called if no daemon is running
  */
 export async function commandDaemonOr<T>(

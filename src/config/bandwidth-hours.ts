@@ -27,6 +27,7 @@ const HOURS_FORM = `${BANDWIDTH_FORM}; or by the time of day { "08:00-18:00": 20
 
 /**
  * Parses a single limit, or several limits by time of day.
+ *
  * @param value as parsed from YAML
  */
 export function parseBandwidthHours(value: unknown): Parsed {

@@ -50,6 +50,7 @@ export function schemaAt(path: KeyPath, root: JsonSchema = markedSchema): JsonSc
 
 /**
  * The keys that a mapping at this place may have.
+ *
  * @param type the mapping's `type`, if the keys depend on it
  */
 export function keysAt(path: KeyPath, type?: string): readonly string[] {
@@ -64,6 +65,7 @@ function ofType({ oneOf }: JsonSchema, type: unknown): JsonSchema | undefined {
 
 /**
  * The schemas of a mapping's members.
+ *
  * @param type the mapping's `type`, if the members depend on it; an unknown type has no members
  */
 export function membersOf(

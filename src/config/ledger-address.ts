@@ -65,6 +65,7 @@ export function passwordIn(text: string): string | null {
 
 /**
  * Returns the address without its password.
+ *
  * @param instead replaces the password and the colon before it
  */
 export function withoutPassword(text: string, instead = ''): string {

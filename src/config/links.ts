@@ -33,6 +33,7 @@ export async function linkOfOthers(path: string): Promise<string | null> {
 
 /**
  * Explains why a path is refused and what to do.
+ *
  * @param link result of `linkOfOthers`
  */
 export function whyRefusedLink(link: string): string {

@@ -62,6 +62,7 @@ const alsoSecret = new Set(['url', 'topic', 'headers', 'auth', 'user', 'smtp', '
 
 /**
  * The part of a scalar to mask; null if there is nothing to mask.
+ *
  * @param keys of the enclosing mappings, outermost first
  */
 function placeOf({ value, tag, range }: Scalar, keys: readonly string[], text: string): MaskedRange | null {

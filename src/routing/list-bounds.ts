@@ -43,11 +43,13 @@ export function requirePath(path: string): string {
 export interface ListReader {
   /**
    * Parses the next piece of text.
+   *
    * @throws {UnusableListError}
    */
   read(piece: string): void;
   /**
    * Parses what is left at the end of the text.
+   *
    * @throws {UnusableListError}
    */
   end(): void;

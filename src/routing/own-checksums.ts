@@ -34,6 +34,7 @@ export class OwnChecksums {
 
   /**
    * Returns the digests for the video; empty if the list is only about other files.
+   *
    * @throws {UnusableListError} the list must be about the video but has no digest for it
    */
   found(): readonly IndexedDigest[] {

@@ -25,6 +25,7 @@ const mostNameBytes = 48 * 1024;
 
 /**
  * Sends a command to the daemon, in slices if it names many files.
+ *
  * @returns the combined results of all slices
  */
 export async function commandInSlices<T extends CommandResult>(
@@ -75,6 +76,7 @@ function together<T extends CommandResult>(one: T, other: T): T {
 
 /**
  * Prints files that a command left unchanged to stdout, and names that it refused to stderr.
+ *
  * @returns the exit code
  */
 export function printRefusals(shell: Shell, { refused, left }: Pick<CommandResult, 'refused' | 'left'>): number {

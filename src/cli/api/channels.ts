@@ -73,6 +73,7 @@ export async function updateChannel(
 
 /**
  * The requested changes.
+ *
  * @throws {CommandError} when there are none, or the player settings are not a JSON object
  */
 export async function channelChanges(

@@ -27,6 +27,7 @@ export async function updateVideo(
 
 /**
  * The requested changes.
+ *
  * @throws {CommandError} when there are none
  */
 export function videoChanges({ title, description, tag, tags }: UpdateVideoOptions): VideoChanges {

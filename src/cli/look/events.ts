@@ -168,6 +168,7 @@ class Following {
 
   /**
    * Prints the lines that the daemon would show.
+   *
    * @param ledger null if the daemon has none
    */
   async readNewest(ledger: PastRows | null, host: string | null): Promise<void> {

@@ -13,6 +13,7 @@ import type { Shell } from '../shell.ts';
 /**
  * `dropcast notify test`: sends a message to every target. The running daemon sends it, with its own secrets and from
  * its sandbox; without a daemon, this process does.
+ *
  * @returns exit code 1 when a target did not accept it
  */
 export async function notifyTest(

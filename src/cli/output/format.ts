@@ -60,6 +60,7 @@ export function counted(n: number, word: string): string {
 
 /**
  * Warns that unanswered create requests may have left empty records on the service.
+ *
  * @param count at least 1
  */
 export function unansweredCreates(count: number): string {
@@ -69,6 +70,7 @@ export function unansweredCreates(count: number): string {
 
 /**
  * States that records may be empty, and which command lists them.
+ *
  * @param count at least 1
  */
 export function emptyRecords(count: number): string {

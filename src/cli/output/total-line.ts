@@ -13,7 +13,7 @@ export function totalParts({ totals, requests }: ProgressView, rate: number | nu
   return [counts(totals), ...moved, ...(requests === null ? [] : [budget(requests, nowMs)])];
 }
 
-/** Formats one running upload as parts: `45% 12 MB / 30 MB 8.1 MB/s 2.2 s left`. */
+/** Formats one running upload as parts, such as `45%`, `12 MB / 30 MB`, `8.1 MB/s` and `2.2 s left`. */
 export function fileParts(file: FileProgress, rate: number | null): readonly string[] {
   return [formatPercent(file.sentBytes, file.sizeBytes), ...bytesParts(file, rate)];
 }

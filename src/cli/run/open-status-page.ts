@@ -13,6 +13,7 @@ import { packageVersion } from '../../package-files.ts';
 
 /**
  * Opens the status page. Without it, the daemon still uploads.
+ *
  * @returns null if the page cannot be opened
  */
 export async function openStatusPage(
