@@ -8,19 +8,19 @@ export interface FeedContent {
   /** The channel's name. */
   readonly title: string;
   readonly description: string | null;
-  /** The address of this document. */
+  /** This document's address. */
   readonly url: string;
   readonly pages: PageLinks;
   /** Null before the first publish. */
   readonly publishedAtMs: number | null;
-  /** The time of the last publish, or of a later deletion of a video; before the first publish, that of the channel. */
+  /** Time of the last publish, or of a later video deletion. Before the first publish: when the channel was created. */
   readonly changedAtMs: number;
   readonly podcastGuid: string;
   readonly items: readonly FeedItem[];
   readonly links: Links;
 }
 
-/** The addresses of the other pages of a paged feed (RFC 5005 section 3); none if the feed has a single page. */
+/** Addresses of the other pages of a paged feed (RFC 5005 section 3). Empty if the feed has a single page. */
 export interface PageLinks {
   readonly first?: string;
   /** Newer items. */
@@ -30,12 +30,12 @@ export interface PageLinks {
   readonly last?: string;
 }
 
-/** On one line, and never empty: the id replaces a title of control characters alone. */
+/** Returns the title on one line, or the video's id if the title is only control characters. Never empty. */
 export function titleOf(item: FeedItem): string {
   return lineOf(item.title) || item.videoId;
 }
 
-/** Never empty: the title replaces a missing description, because every profile requires one. */
+/** Returns the description, or the title if it is missing, because every profile requires a description. */
 export function descriptionOf(item: FeedItem): string {
   return lineOf(item.description ?? '') === '' ? titleOf(item) : (item.description ?? '');
 }
@@ -48,7 +48,7 @@ export function channelDescriptionOf(content: FeedContent): string {
   return lineOf(content.description ?? '') === '' ? channelTitleOf(content) : (content.description ?? '');
 }
 
-/** Each once, on one line, not longer than `maxCharacters`. @returns none for a video without tags */
+/** Returns each distinct tag on one line, cut to `maxCharacters`. @returns an empty list for a video without tags */
 export function tagsOf(item: FeedItem, maxCharacters: number): string[] {
   const tags = item.tags.map((tag) => Array.from(lineOf(tag)).slice(0, maxCharacters).join('').trim());
   return [...new Set(tags)].filter((tag) => tag !== '');

@@ -3,13 +3,13 @@ import { channelTitleOf, descriptionOf, mediaUrlOf, tagsOf, titleOf, type FeedCo
 import { GENRE, LANGUAGE } from './defaults.ts';
 import { clipped, lineOf, dayOf, wholeSeconds, zonedTime } from './text.ts';
 
-/** Roku: a video up to 15 minutes is short-form, a longer one a movie. */
+/** Longest short-form video in Roku's format; a longer video is a movie. */
 export const SHORT_FORM_MAX_S = 15 * 60;
 
 /**
- * A CTV feed in the format of Roku's Direct Publisher. Roku has retired it, but other platforms still import it,
- * because it carries the addresses of the streams. Both lists are always present, so an empty feed is valid too. The
- * format knows no pages: the document has the newest 1,000.
+ * A CTV feed in Roku's Direct Publisher format. Roku has retired the format, but other platforms still import it
+ * because it carries the stream addresses. Both lists are always present, so an empty feed is valid too. The format has
+ * no pages, so the document holds the newest 1,000 videos.
  */
 export function ctvDocument(content: FeedContent): string {
   const isShort = (item: FeedItem) => secondsOf(item) <= SHORT_FORM_MAX_S;
@@ -24,7 +24,7 @@ export function ctvDocument(content: FeedContent): string {
       movies: movies.map((item) => ({
         ...videoOf(item, content),
         genres: [GENRE],
-        // Roku wants captions for movies; the service has none.
+        // Roku requires `captions` for movies; the service has none.
         content: { ...contentOf(item, content), captions: [] },
       })),
     },
@@ -38,7 +38,8 @@ export function secondsOf(item: FeedItem): number {
 }
 
 /**
- * `shortDescription` ≤ 200 characters always, `longDescription` ≤ 500 only where it says more: it must be different.
+ * Returns `shortDescription` (at most 200 characters), and `longDescription` (at most 500) only if it adds text: Roku
+ * requires the two to differ.
  */
 export function descriptionsOf(item: FeedItem): { short: string; long: string | undefined } {
   const whole = lineOf(descriptionOf(item));
@@ -78,7 +79,8 @@ function contentOf(item: FeedItem, { links }: FeedContent) {
 }
 
 /**
- * By the shorter side, so that an upright picture counts as its sideways twin. HD is the least that the form can say.
+ * Derives the quality from the shorter side, so that portrait video counts like landscape. HD is the lowest quality in
+ * the format.
  */
 function qualityOf({ media }: FeedItem): 'HD' | 'FHD' | 'UHD' {
   const lines = Math.min(media.width ?? 0, media.height ?? 0);

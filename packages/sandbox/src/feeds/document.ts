@@ -17,25 +17,28 @@ export interface DocumentParts {
   readonly links: Links;
 }
 
-/** Selects a document of the feed. */
+/** Selects one of a feed's documents. */
 export interface Asked {
-  /** From 1. Pages after the last are empty. A CTV feed has one without `profile`: its format knows no pages. */
+  /**
+   * Page number from 1. Pages after the last are empty. A CTV feed without `profile` has only one: its format has no
+   * pages.
+   */
   readonly page?: number | undefined;
-  /** For a CTV feed. */
+  /** CTV feeds only. */
   readonly profile?: 'roku-search' | undefined;
 }
 
 /**
- * One page of the feed as served: texts of its last publish, current addresses. A feed that was never published is
- * valid and empty.
+ * Returns one page of the feed as served: texts from its last publish, current addresses. A feed that was never
+ * published yields a valid, empty document.
  */
 export function feedDocument(parts: DocumentParts, feed: Feed, asked: Asked = {}): FeedDocument {
   return WRITERS[feed.type](contentOf(parts, feed, asked), asked);
 }
 
 /**
- * The most items in a document: what MRSS readers take; for the others a few MB. Only these are read from the store at
- * a time.
+ * Maximum items per document, which is also the most read from the store at a time. MRSS: what its readers accept.
+ * Others: keeps a document to a few MB.
  */
 const PAGE_ITEMS: Readonly<Record<Feed['type'], number>> = { mrss: MRSS_PAGE_ITEMS, podcast: 1000, ctv: 1000 };
 
@@ -73,7 +76,7 @@ function contentOf({ records, links }: DocumentParts, feed: Feed, asked: Asked):
   };
 }
 
-/** The first page has the address of the feed. */
+/** Returns a page's address. The first page uses the feed's own address. */
 function pageUrl(feedUrl: string, profile: Asked['profile'], page: number): string {
   const query = new URLSearchParams({ ...(profile && { profile }), ...(page > 1 && { page: String(page) }) });
   return query.size === 0 ? feedUrl : `${feedUrl}?${query.toString()}`;

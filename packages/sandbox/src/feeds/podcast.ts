@@ -6,13 +6,13 @@ import { channelElements, enclosure, itemElements, rssDocument } from './rss.ts'
 import { clipped, plainOf, wholeSeconds } from './text.ts';
 import { element, textElement, type XmlElement } from './xml.ts';
 
-/** As PSP-1 writes them; prefixes and names are case-sensitive. */
+/** iTunes namespace, spelled as in PSP-1; prefixes and names are case-sensitive. */
 export const ITUNES = 'http://www.itunes.com/dtds/podcast-1.0.dtd';
 export const PODCAST = 'https://podcastindex.org/namespace/1.0';
 
 /**
- * A podcast feed: RSS 2.0 with everything that PSP-1 requires and recommends, and the medium, as its episodes are
- * videos.
+ * A podcast feed: RSS 2.0 with every element that PSP-1 requires or recommends, plus `podcast:medium`, because its
+ * episodes are videos.
  */
 export function podcastDocument(content: FeedContent): string {
   const items = content.items.map((item) => itemElement(item, content));
@@ -23,7 +23,8 @@ export function podcastDocument(content: FeedContent): string {
     textElement('itunes:explicit', IS_EXPLICIT),
     artwork(content),
     textElement('itunes:author', author),
-    // Before the items: a directory proves with a message to this address that the feed is the submitter's.
+    // `itunes:owner` must precede the items: a directory sends a message to this address to prove that the submitter
+    // owns the feed.
     element('itunes:owner', {}, [textElement('itunes:name', author), textElement('itunes:email', OWNER_EMAIL)]),
     textElement('podcast:locked', PODCAST_LOCKED),
     textElement('podcast:guid', content.podcastGuid),
@@ -45,17 +46,17 @@ function itemElement(item: FeedItem, content: FeedContent): XmlElement {
   ]);
 }
 
-/** For episodes too: a thumbnail is not square, and Apple refuses it. */
+/** Returns the channel's artwork, for episodes too: a thumbnail is not square, so Apple rejects it. */
 function artwork({ channelId, links }: FeedContent): XmlElement {
   return element('itunes:image', { href: links.artwork(channelId) });
 }
 
-/** Other names of the same types, as Apple and PSP-1 spell them. */
+/** Media types that Apple and PSP-1 spell differently. */
 const ENCLOSURE_TYPES: Readonly<Record<string, string>> = { 'audio/mp4': 'audio/x-m4a' };
 
 /**
- * The identity of a podcast in the podcast namespace: a UUID version 5 (RFC 9562 section 5.5) of its feed address
- * without scheme and trailing slashes. It is given once; a feed that moves keeps the one it has.
+ * Returns the podcast namespace's identifier for a feed: a UUID version 5 (RFC 9562 section 5.5) of the feed address
+ * without scheme and trailing slashes. It is assigned once; a feed that moves keeps its identifier.
  */
 export function podcastGuid(feedUrl: string): string {
   const seed = feedUrl.replace(/^[a-z]+:\/\//i, '').replace(/\/+$/, '');

@@ -6,8 +6,8 @@ import { clipped, dayOf, zonedTime } from './text.ts';
 
 /**
  * The same videos as a Roku Search feed 2.0. Where Roku's page and its schema disagree (`shortform` and `shortForm`),
- * this follows the schema. `nextPageUrl` leads to the next page, as Roku requires above 20 MB, of which a page is far
- * below.
+ * this follows the schema. `nextPageUrl` points to the next page. Roku requires paging above 20 MB, and a page is far
+ * smaller.
  */
 export function rokuSearchDocument(content: FeedContent): string {
   return JSON.stringify(
@@ -47,7 +47,10 @@ function said(value: string) {
   return { value, languages: [LANGUAGE] };
 }
 
-/** Free of charge, and from its creation on. What `playId` means is between Roku and the app: here the video's id. */
+/**
+ * Returns a free play option, available from the video's creation. Roku and the app agree on the meaning of `playId`;
+ * here it is the video's id.
+ */
 function playOptionOf(item: FeedItem) {
   return {
     license: 'free',

@@ -9,8 +9,8 @@ import type { Services } from '../services.ts';
 import { feedDocument, type Asked } from './document.ts';
 
 /**
- * The published feeds: public, without a key, and readable by scripts of other sites. A reader that sends the ETag or
- * date of its copy gets 304. `Range` is answered with the whole document, as RFC 9110 section 14.2 permits.
+ * Serves the published feeds: public, without a key, and readable by scripts on other sites. A reader that sends the
+ * ETag or date of its copy gets 304. `Range` is answered with the whole document, as RFC 9110 section 14.2 permits.
  */
 export function createFeedRoutes({ records, links, clock }: Pick<Services, 'records' | 'links' | 'clock'>): Hono {
   const routes = new Hono();
@@ -41,7 +41,7 @@ export function createFeedRoutes({ records, links, clock }: Pick<Services, 'reco
 
 const ALSO_RETAINED = ['last-modified', 'access-control-allow-origin', 'access-control-expose-headers'];
 
-/** @throws ApiError 404, also for the right feed with the wrong extension */
+/** Finds the requested feed. @throws ApiError 404, also if the extension does not match the feed */
 function feedAt(context: Context, { records, links }: Pick<Services, 'records' | 'links'>): Feed {
   const file = context.req.param('file') ?? '';
   const feed = records.feeds.find(file.replace(/\.[^.]*$/, ''));
@@ -50,7 +50,10 @@ function feedAt(context: Context, { records, links }: Pick<Services, 'records' |
   return feed;
 }
 
-/** Ignores other parameters, because sites that link to a feed add their own. @throws ApiError 422 */
+/**
+ * Reads the page and profile from the query. Ignores other parameters, because sites that link to a feed add their own.
+ * @throws ApiError 422
+ */
 function askedOf(request: Request, feed: Feed): Asked {
   return query(request, ASKED[feed.type]);
 }
@@ -67,8 +70,8 @@ const ASKED: Readonly<Record<Feed['type'], z.ZodType<Asked>>> = {
 };
 
 /**
- * The second of the last change. During that second the feed has no date, because a second change would have the same
- * one (RFC 9110 section 8.8.2.2), and a reader that compares dates would never see it.
+ * Returns the time of the last change, in whole seconds. Within that second the feed has no date: a second change would
+ * get the same date (RFC 9110 section 8.8.2.2), and readers that compare dates would miss it.
  */
 function modifiedAtMs({ publication }: Feed, nowMs: number): number | undefined {
   const secondOf = (atMs: number) => Math.floor(atMs / 1000) * 1000;
@@ -76,7 +79,7 @@ function modifiedAtMs({ publication }: Feed, nowMs: number): number | undefined 
   return secondOf(publication.changedAtMs);
 }
 
-/** By the date alone, which counts only for a reader that sends no ETag (RFC 9110 section 13.1.3). */
+/** Compares `If-Modified-Since` only, which applies to readers that send no ETag (RFC 9110 section 13.1.3). */
 function isUnchanged(context: Context, modifiedAt: number | undefined): boolean {
   const since = Date.parse(context.req.header('if-modified-since') ?? '');
   if (modifiedAt === undefined || context.req.header('if-none-match') !== undefined) return false;

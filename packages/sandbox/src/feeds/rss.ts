@@ -11,7 +11,7 @@ import { LANGUAGE } from './defaults.ts';
 import { clipped, clippedBytes, htmlOf, plainOf, rssTime } from './text.ts';
 import { element, textElement, xmlDocument, type XmlElement } from './xml.ts';
 
-/** Limits for the texts of one element. Only PSP-1 has any. */
+/** Text limits per element. Only PSP-1 has any. */
 export interface RssLimits {
   readonly titleCharacters: number;
   readonly descriptionBytes: number;
@@ -51,10 +51,7 @@ function atomLink(rel: string, href: string): XmlElement {
   return element('atom:link', { href, rel, type: 'application/rss+xml' });
 }
 
-/**
- * The elements of every RSS 2.0 item. The guid is the video's id, not an address, because addresses change with the
- * port.
- */
+/** The elements of every RSS 2.0 item. The guid is the video's id: an address would change with the port. */
 export function itemElements(item: FeedItem, { links }: FeedContent, limits: RssLimits): XmlElement[] {
   return [
     textElement('guid', item.videoId, { isPermaLink: false }),
@@ -66,8 +63,8 @@ export function itemElements(item: FeedItem, { links }: FeedContent, limits: Rss
 }
 
 /**
- * The file itself: with its extension in the address, and its exact length, which is never 0 as empty files are never
- * ready.
+ * Returns the enclosure of the media file, with the file's extension in the address and its exact length. The length is
+ * never 0, because an empty file never becomes ready.
  */
 export function enclosure(item: FeedItem, { links }: FeedContent, mediaType = item.media.mediaType): XmlElement {
   return element('enclosure', { url: mediaUrlOf(item, links), length: item.media.sizeBytes, type: mediaType });

@@ -1,5 +1,6 @@
 /**
- * What XML 1.0 cannot carry even as a reference (section 2.2): control characters, lone surrogates, U+FFFE and U+FFFF.
+ * Characters that XML 1.0 forbids even as references (section 2.2): control characters, lone surrogates, U+FFFE and
+ * U+FFFF.
  */
 export const ILLEGAL_CHARACTERS = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
@@ -8,10 +9,10 @@ export function withoutIllegalCharacters(text: string): string {
 }
 
 /**
- * Makes a text safe for feeds: removes what XML forbids, and characters that XML permits and no program can display.
- * Those are U+007F to U+009F, the non-characters (both discouraged in XML 1.0 section 2.2), and U+FFFD, the replacement
- * of a lost character: the W3C's feed validator warns about them. The line break of mainframes, U+0085, becomes an
- * ordinary one.
+ * Makes a text safe for feeds: removes characters that XML forbids or that no program can display. The latter are
+ * U+007F to U+009F and the non-characters (both discouraged in XML 1.0 section 2.2), and U+FFFD, the replacement for a
+ * lost character; the W3C feed validator warns about all of them. U+0085, the mainframe line break, becomes an ordinary
+ * line break.
  */
 export function presentable(text: string): string {
   return withoutIllegalCharacters(text.replaceAll('\u0085', '\n')).replaceAll(UNPRESENTABLE, '');
@@ -19,15 +20,15 @@ export function presentable(text: string): string {
 
 const UNPRESENTABLE = /[\u007f-\u009f\ufffd]|\p{Noncharacter_Code_Point}/gu;
 
-/** A client's text on one line, trimmed; '' if nothing visible is left. */
+/** Returns a client's text on one line, trimmed; '' if nothing visible remains. */
 export function lineOf(text: string): string {
   return presentable(text).replaceAll(/\s+/g, ' ').trim();
 }
 
 /**
- * Plain text for an element that holds no HTML by definition, such as titles and the description of a channel. Readers
- * still take a text with an end tag for HTML, and the W3C's validator warns of it: in such a text a blank follows each
- * `<` of a tag, as in `< b>`, so that everybody shows it as it was written.
+ * Prepares plain text for an element that by definition holds no HTML, such as a title or a channel's description.
+ * Readers still treat text with an end tag as HTML, and the W3C validator warns about it. In such text, each tag's `<`
+ * gets a space after it, as in `< b>`, so that every reader shows the text as written.
  */
 export function plainOf(text: string): string {
   const plain = trimmedLines(text);
@@ -55,8 +56,8 @@ export function clippedBytes(text: string, maxBytes: number): string {
 }
 
 /**
- * Plain text as HTML of at most so many bytes in UTF-8. The description of an item in RSS 2.0 is HTML by definition:
- * `<b>` in a client's plain text would be bold there, and `<script>` worse, if it were escaped for XML alone.
+ * Converts plain text to HTML of at most `maxBytes` in UTF-8. An RSS 2.0 item's description is HTML by definition: if a
+ * client's plain text were escaped for XML alone, `<b>` in it would turn bold, and `<script>` would do worse.
  */
 export function htmlOf(text: string, maxBytes: number): string {
   const whole = trimmedLines(text).replaceAll(/[&<>"\n]/g, asHtml);
@@ -66,7 +67,7 @@ export function htmlOf(text: string, maxBytes: number): string {
     .trimEnd()}…`;
 }
 
-/** What fits before a `…`. */
+/** Cuts a text so that `…` still fits in `maxBytes`. */
 function headOf(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text.slice(0, maxBytes)).subarray(0, maxBytes - Buffer.byteLength('…'));
   return new TextDecoder().decode(bytes, { stream: true }); // leaves out half a character at the end
@@ -78,22 +79,22 @@ function asHtml(character: string): string {
 
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\n': '<br>' };
 
-/** RFC 822 as RSS 2.0 requires: a four-digit year and the zone `GMT`. */
+/** Formats an RFC 822 date as RSS 2.0 requires: four-digit year, zone `GMT`. */
 export function rssTime(atMs: number): string {
   return new Date(atMs).toUTCString();
 }
 
-/** `2026-01-31T12:00:00+00:00`: the form that Roku's feeds spell out, without fractions and with a numeric zone. */
+/** Formats a time as Roku's feeds require, like `2026-01-31T12:00:00+00:00`: no fractions, numeric zone. */
 export function zonedTime(atMs: number): string {
   return new Date(atMs).toISOString().replace(/\.\d+Z$/, '+00:00');
 }
 
-/** `2026-01-31`, UTC. */
+/** Formats the UTC date, like `2026-01-31`. */
 export function dayOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
 }
 
-/** Whole seconds, at least one: readers refuse fractions and zeros. Undefined if unknown. */
+/** Rounds to whole seconds, at least one: readers reject fractions and zero. Undefined if unknown. */
 export function wholeSeconds(durationS: number | null): number | undefined {
   return durationS === null ? undefined : Math.max(1, Math.round(durationS));
 }

@@ -9,11 +9,11 @@ import { presentable } from './text.ts';
 import { readXml, XmlError, type ReadElement } from './xml-reader.ts';
 
 /**
- * Checks a feed by the rules of its type: what its specification requires, and what readers reject although general
- * validators accept it (an enclosure of length 0, a fractional duration). It reads only the document and fetches
+ * Checks a feed against the rules of its type: the requirements of its specification, and what readers reject although
+ * general validators accept it (an enclosure of length 0, a fractional duration). Reads only the document and fetches
  * nothing.
- * @param url its address; without it, `self` cannot be checked
- * @returns nothing for a valid feed
+ * @param url the document's address; without it, `self` cannot be checked
+ * @returns an empty list for a valid feed
  */
 export function verdictOf(document: string, type: FeedType | 'roku-search', url?: string): Finding[] {
   switch (type) {
@@ -54,13 +54,16 @@ function jsonVerdict(document: string, findings: (feed: unknown) => Iterable<Fin
   }
 }
 
-/** As in XML. JSON permits every character, if it is escaped. */
+/** Applies the character rules for XML to JSON, which permits any escaped character. */
 function* characterFindings(feed: unknown): Generator<Finding> {
   if (textsIn(feed).some((text) => presentable(text) !== text))
     yield finding('characters', 'the document has characters that cannot be displayed, such as U+0080 to U+009F');
 }
 
-/** Names too. Not recursive: a document may be deeper than the stack. */
+/**
+ * Returns all strings in the feed, property names included. Not recursive: a document may be nested deeper than the
+ * stack allows.
+ */
 function textsIn(feed: unknown): string[] {
   const values = [feed];
   for (const value of values)

@@ -1,26 +1,26 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { ILLEGAL_CHARACTERS, withoutIllegalCharacters } from './text.ts';
 
-/** An element as read: names keep their prefixes, references are resolved, texts are not trimmed. */
+/** An element as read: names keep their prefixes, references are resolved, and texts are not trimmed. */
 export interface ReadElement {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly ReadElement[];
   readonly text: string;
-  /** The text as the document writes it: its references are not resolved. */
+  /** The text as written in the document, with references unresolved. */
   readonly source: string;
 }
 
-/** The document is not well-formed. The message says what is wrong, and where if the place is known. */
+/** Thrown when the document is not well-formed. The message states the problem, and its place if known. */
 export class XmlError extends Error {
   override readonly name = 'XmlError';
 }
 
 /**
- * Reads XML 1.0 with namespaces. A DOCTYPE is refused: no feed needs one, and entity bombs are made of them.
+ * Reads XML 1.0 with namespaces. Rejects a DOCTYPE: no feed needs one, and entity bombs depend on it.
  *
- * fast-xml-parser checks the structure and builds the tree. It expands no entities here, and it accepts much that XML
- * forbids inside texts and around the root: those rules are in this file.
+ * fast-xml-parser checks the structure and builds the tree. Here it expands no entities. It accepts much that XML
+ * forbids inside texts and around the root, so this file checks those rules.
  * @throws XmlError
  */
 export function readXml(document: string): ReadElement {
@@ -36,7 +36,7 @@ export function readXml(document: string): ReadElement {
   return root;
 }
 
-/** Comments, CDATA and processing instructions as blanks, so that positions stay the same. */
+/** Blanks out comments, CDATA and processing instructions, so that positions stay the same. */
 function withoutLiteralParts(document: string): string {
   for (const { 0: part, index } of document.matchAll(LITERAL_PARTS)) {
     const problem = problemOfLiteral(part, index === 0);
@@ -45,7 +45,10 @@ function withoutLiteralParts(document: string): string {
   return document.replaceAll(LITERAL_PARTS, (part) => part.replaceAll(/[^\n]/g, ' '));
 }
 
-/** An open part reaches to the end: looking for the end of each of a million of them would take hours. */
+/**
+ * Comments, CDATA and processing instructions. An unclosed one extends to the end of the document: searching for the
+ * end of each of a million of them would take hours.
+ */
 const LITERAL_PARTS = /<!--[^]*?(?:-->|$)|<!\[CDATA\[[^]*?(?:\]\]>|$)|<\?[^]*?(?:\?>|$)/g;
 
 function problemOfLiteral(part: string, isFirst: boolean): string | undefined {
@@ -77,7 +80,7 @@ function errorAt(source: string, index: number, problem: string): XmlError {
   return new XmlError(placed(problem, lines.length, (lines.at(-1)?.length ?? 0) + 1));
 }
 
-/** @param line and column, counted from 1 */
+/** Prefixes the position. @param line from 1 @param column from 1 */
 function placed(problem: string, line: number, column: number): string {
   return `line ${line}, column ${column}: ${problem}`;
 }
@@ -87,11 +90,11 @@ function requireStructure(document: string): void {
   if (verdict === true) return;
   const { msg, line, col } = verdict.err;
   if (col === undefined) throw new XmlError(msg);
-  // Of several open elements the validator lists all, be it 100,000.
+  // If elements are unclosed, the validator's message lists all of them, even 100,000.
   throw new XmlError(msg.startsWith("Invalid '[") ? 'the document ends inside an element' : placed(msg, line, col));
 }
 
-/** The validator accepts references there, and after `<root/>` any text. */
+/** Rejects content after the root element. The validator accepts references there, and any text after `<root/>`. */
 function requireNothingAfterRoot(markup: string): void {
   const isEmpty = markup.indexOf('<') === markup.lastIndexOf('<');
   const unquoted = markup.replaceAll(/"[^"]*"|'[^']*'/g, (value) => ' '.repeat(value.length));
@@ -100,15 +103,18 @@ function requireNothingAfterRoot(markup: string): void {
   if (after !== -1) throw errorAt(markup, rootEnd + 1 + after, 'this text is outside the root element');
 }
 
-/** A node of the ordered tree: one property for the element, text or CDATA, and `:@` for its attributes. */
+/** A node of the ordered tree: one property for the element, text or CDATA, and `:@` for the attributes. */
 type TreeNode = Readonly<Record<string, unknown>>;
 
-/** @throws XmlError too for more than 100 levels, names such as `__proto__`, and tags above some 100,000 characters */
+/**
+ * Parses the document. @throws XmlError also for more than 100 levels, names such as `__proto__`, and tags above some
+ * 100,000 characters
+ */
 function treeOf(document: string): readonly TreeNode[] {
   try {
     return parser.parse(document) as readonly TreeNode[];
   } catch (error) {
-    // The parser spreads the characters of a tag over the stack.
+    // The parser passes a tag's characters as arguments, which overflows the stack for a long tag.
     if (error instanceof RangeError) throw new XmlError('a tag is too long', { cause: error });
     throw new XmlError(error instanceof Error ? error.message : String(error), { cause: error });
   }
@@ -152,7 +158,7 @@ function sourceOf(node: TreeNode): string {
   return String(node[TEXT]);
 }
 
-/** White space other than blanks becomes blanks (XML 1.0 section 3.3.3). */
+/** Reads the attributes. Tabs and line breaks in their values become spaces (XML 1.0 section 3.3.3). */
 function attributesOf(attributes: object): Map<string, string> {
   const pairs = Object.entries(attributes).map(([name, value]) => [name, String(value)] as const);
   const wrong = pairs.find(([, value]) => value.includes('<'));
@@ -166,7 +172,7 @@ function resolved(source: string): string {
   return source.replaceAll(REFERENCES, (reference) => characterOf(reference) ?? reference);
 }
 
-/** @returns undefined for what is not a reference, or not one to a legal character */
+/** Resolves a reference. @returns undefined if `reference` is not a reference to a legal character */
 function characterOf(reference: string): string | undefined {
   const [, hex, decimal, name] = /^&(?:#x([\da-fA-F]{1,6})|#(\d{1,7})|(\w+));$/.exec(reference) ?? [];
   if (name !== undefined) return ENTITIES.get(name);

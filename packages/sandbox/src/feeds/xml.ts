@@ -1,23 +1,20 @@
 import { presentable } from './text.ts';
 
-/**
- * An element that is to be written. Its content is either text or elements, never both: a feed has no mixed content.
- */
+/** An element to write. Its content is either text or elements, never both: a feed has no mixed content. */
 export interface XmlElement {
   readonly name: string;
   readonly attributes: XmlAttributes;
   readonly content: string | readonly XmlElement[];
 }
 
-/** In the order in which they are written; undefined ones are left out. */
+/** Attributes in the order in which they are written; undefined ones are omitted. */
 export type XmlAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** An element with text. */
 export function textElement(name: string, text: string | number | boolean, attributes: XmlAttributes = {}): XmlElement {
   return { name, attributes, content: String(text) };
 }
 
-/** An element with child elements, or none; undefined ones are left out. */
+/** Builds an element with any number of children; undefined ones are omitted. */
 export function element(
   name: string,
   attributes: XmlAttributes,
@@ -27,8 +24,9 @@ export function element(
 }
 
 /**
- * An XML 1.0 document in UTF-8. Elements start on their own lines, but texts get no white space around them: readers
- * that do not trim would show it (a generator that indented its CDATA produced titles with a leading line break).
+ * Writes an XML 1.0 document in UTF-8. Elements start on their own lines, but texts get no white space around them:
+ * readers that do not trim would show it (a generator that indented its CDATA produced titles with a leading line
+ * break).
  */
 export function xmlDocument(root: XmlElement): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${written(root, '')}\n`;
@@ -50,10 +48,10 @@ function writtenAttributes(attributes: XmlAttributes): string {
 }
 
 /**
- * `>` too, because `]]>` is not allowed in a text (XML 1.0 section 2.4). `&` and `<` by their numbers: so the RSS
- * Profile of the RSS Advisory Board tells a plain text with `&lt;` in it from HTML that was escaped, and the W3C's
- * validator asks for it. CR too, because a reader would make it LF (XML 1.0 section 2.11), and LF, because that
- * validator looks for those numbers in the first line of a text.
+ * Escapes a text. `>` is included because `]]>` is not allowed in a text (XML 1.0 section 2.4). `&` and `<` become
+ * numeric references: that is how the RSS Advisory Board's RSS Profile distinguishes plain text containing `&lt;` from
+ * escaped HTML, and the W3C validator asks for it. CR is escaped because a reader would turn it into LF (XML 1.0
+ * section 2.11). LF is escaped because that validator looks for the numeric references in a text's first line.
  */
 function escapedText(text: string): string {
   return presentable(text)
@@ -69,7 +67,10 @@ const TEXT_REFERENCES: Readonly<Record<string, string>> = {
   '\r': '&#xD;',
 };
 
-/** White space other than blanks too: a reader would make blanks of it (XML 1.0 section 3.3.3). */
+/**
+ * Escapes an attribute value, including tabs and line breaks: a reader would turn them into spaces (XML 1.0 section
+ * 3.3.3).
+ */
 function escapedAttribute(text: string): string {
   return presentable(text)
     .trim()

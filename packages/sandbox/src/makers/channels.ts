@@ -5,12 +5,12 @@ import { wholeChannel } from '../http/wire.ts';
 import type { Services } from '../services.ts';
 import { idField, slugOf } from './fields.ts';
 
-/** A channel that a test needs. */
+/** Fields of a channel that a test needs. */
 export type NewChannel = z.input<typeof newChannel>;
 
 type Parts = Pick<Services, 'records' | 'clock' | 'events'>;
 
-/** Makes a channel. @throws ApiError 409 for an id or a slug that there is, 422 for wrong fields */
+/** Makes a channel. @throws ApiError 409 for an existing id or slug, 422 for invalid fields */
 export function makeChannel(fields: z.output<typeof newChannel>, { records: { channels }, clock, events }: Parts) {
   const slug = fields.slug ?? slugOf(fields.name);
   const id = fields.id ?? `ch_${slug}`;
@@ -25,7 +25,7 @@ export function makeChannel(fields: z.output<typeof newChannel>, { records: { ch
   return wholeChannel(made);
 }
 
-/** Removes a channel without videos and feeds. @throws ApiError 404, and 409 while it has any */
+/** Removes a channel. @throws ApiError 404, and 409 while it has videos or feeds */
 export function removeChannel(id: string, { records: { channels, feeds, videos }, events }: Parts): void {
   if (!channels.find(id)) throw new ApiError('not_found', 'There is no such channel.');
   const count = videos.count({ channelId: id });

@@ -5,14 +5,14 @@ import { feedItem } from '../http/wire.ts';
 import type { Services } from '../services.ts';
 import { idField, slugOf } from './fields.ts';
 
-/** A feed that a test needs. */
+/** Fields of a feed that a test needs. */
 export type NewFeed = z.input<typeof newFeed>;
 
 type Parts = Pick<Services, 'records' | 'links' | 'events'>;
 
 /**
- * Makes a feed of a channel; it is empty until it is published. @throws ApiError 409 for an id that there is, 422 for
- * wrong fields
+ * Makes a feed for a channel; it is empty until it is published. @throws ApiError 409 for an existing id, 422 for
+ * invalid fields
  */
 export function makeFeed(fields: z.output<typeof newFeed>, { records: { feeds, channels }, links, events }: Parts) {
   const id = fields.id ?? `feed_${slugOf(fields.name)}`;
@@ -25,7 +25,7 @@ export function makeFeed(fields: z.output<typeof newFeed>, { records: { feeds, c
   return feedItem(made, links);
 }
 
-/** @throws ApiError 404 */
+/** Removes a feed. @throws ApiError 404 */
 export function removeFeed(id: string, { records: { feeds }, events }: Parts): void {
   const feed = feeds.find(id);
   if (!feed) throw new ApiError('not_found', 'There is no such feed.');

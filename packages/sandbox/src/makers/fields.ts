@@ -1,19 +1,19 @@
 import { z } from 'zod';
 
-/** An id with the prefix of its kind (api-spec section 2), like `ch_news`. */
+/** An id with the prefix of its resource type (api-spec section 2), like `ch_news`. */
 export function idField(prefix: string) {
   return z
     .string()
     .regex(new RegExp(`^${prefix}[A-Za-z0-9_-]{1,60}$`), `must be ${prefix} and letters, digits, _ or -`);
 }
 
-/** ISO 8601 with a zone, not before 1970. @returns ms since 1970 */
+/** A time in ISO 8601 with a zone, not before 1970. @returns ms since 1970 */
 export const timeField = z.iso
   .datetime({ offset: true, message: 'must be a time like 2026-11-20T12:00:00Z' })
   .transform((text) => Date.parse(text))
   .refine((ms) => ms >= 0, 'must not be before 1970');
 
-/** The part of a name that an address may contain. */
+/** Returns a name reduced to characters that an address may contain. */
 export function slugOf(name: string): string {
   const slug = name
     .normalize('NFKD')

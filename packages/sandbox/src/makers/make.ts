@@ -7,23 +7,23 @@ import { makePlays, newPlays, type NewPlay } from './plays.ts';
 import { makeVideo, newReadyVideo, type NewReadyVideo } from './videos.ts';
 
 /**
- * Makes what a test needs, at once and exactly. The names of the fields are those of the API. What is made is returned
- * as the API gives it. Each throws a TypeError for fields that are wrong, and an error with `code` for what cannot be
- * made: an id that there is, a channel that there is not.
+ * Makes exactly the records that a test needs, without delay. Fields are named as in the API, and the results are what
+ * the API would return. Every method throws a TypeError for invalid fields, and an error with `code` if the record
+ * cannot be made, for instance because its id exists or its channel does not.
  */
 export interface Make {
-  /** @returns the channel. Its id and slug come from its name unless they are given */
+  /** Makes a channel. @returns the channel; its id and slug are derived from its name unless given */
   channel(fields: NewChannel): ReturnType<typeof makeChannel>;
-  /** @returns the feed, which is empty until it is published */
+  /** Makes a feed. @returns the feed, which is empty until it is published */
   feed(fields: NewFeed): ReturnType<typeof makeFeed>;
-  /** @returns a video that is ready, or failed for the `failure` that is given, with a small file behind it */
+  /** Makes a video with a small file behind it. @returns the video: failed if `failure` is given, otherwise ready */
   video(fields: NewReadyVideo): ReturnType<typeof makeVideo>;
   /** Adds exactly these plays, all or none. */
   plays(...plays: readonly NewPlay[]): void;
 }
 
 export function createMake(services: Services): Make {
-  // One after the other, so that videos that are asked for at the same time get the same ids every time.
+  // Makes videos one at a time, so that videos requested together always get the same ids.
   let before: Promise<unknown> = Promise.resolve();
   const videoInTurn = (fields: z.output<typeof newReadyVideo>): ReturnType<typeof makeVideo> => {
     const { era } = services.acceptance;

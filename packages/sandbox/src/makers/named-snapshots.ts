@@ -9,12 +9,12 @@ import { isoTime } from '../http/wire.ts';
 
 export interface NamedSnapshot {
   readonly name: string;
-  /** ISO 8601, real time. */
+  /** ISO 8601, real time rather than the sandbox clock. */
   readonly saved_at: string;
   readonly bytes: number;
 }
 
-/** States of the sandbox by name, kept in its data folder as long as that is. */
+/** Named states of the sandbox, kept in its data folder for as long as the folder exists. */
 export class NamedSnapshots {
   readonly #folder: string;
   readonly #parts: SnapshotParts;
@@ -25,14 +25,14 @@ export class NamedSnapshots {
   }
 
   /**
-   * Saves records and files under the name, in the place of an earlier one. @throws ApiError 409 for more than 64 MiB
-   * of files
+   * Saves records and files under the name, replacing an earlier snapshot of that name. @throws ApiError 409 for more
+   * than 64 MiB of files
    */
   async save(name: string): Promise<NamedSnapshot> {
     const path = this.#pathOf(name);
     const stream = await exportStream(this.#parts, true);
-    // A file of its own, because others may save under the same name at the same time. After a crash the next start
-    // removes it.
+    // The temporary file has a unique name, because other calls may save the same snapshot at the same time. After a
+    // crash, the next start removes the file.
     const unfinished = join(this.#parts.mediaFiles.incoming, randomUUID());
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
@@ -49,7 +49,7 @@ export class NamedSnapshots {
     return await this.#describe(name);
   }
 
-  /** Replaces everything with what was saved. @throws ApiError 404 */
+  /** Replaces all records and files with the snapshot's. @throws ApiError 404 */
   async restore(name: string) {
     const path = this.#pathOf(name);
     await this.#require(path);
@@ -63,7 +63,7 @@ export class NamedSnapshots {
     return await Promise.all(own.toSorted().map((name) => this.#describe(name)));
   }
 
-  /** @throws ApiError 404 */
+  /** Deletes a snapshot. @throws ApiError 404 */
   async remove(name: string): Promise<void> {
     const path = this.#pathOf(name);
     await this.#require(path);
@@ -84,7 +84,7 @@ export class NamedSnapshots {
       throw new ApiError('not_found', 'There is no snapshot of this name. GET /_sandbox/snapshots lists them.');
   }
 
-  /** @throws ApiError 422 for a name that is not one of a file everywhere */
+  /** Returns the snapshot's path. @throws ApiError 422 for a name that is not a valid file name on every system */
   #pathOf(name: string): string {
     if (NAME.test(name)) return join(this.#folder, `${name}.json`);
     throw new ApiError('invalid_request', 'The name of a snapshot has letters, digits, ., _ and -, at most 100.');

@@ -5,14 +5,12 @@ import { seededToken } from '../seeded-random.ts';
 import { inTransaction } from '../store/database.ts';
 import { timeField } from './fields.ts';
 
-/** A play that a test needs: exactly this one. */
+/** Fields of one play that a test needs. */
 export type NewPlay = z.input<typeof newPlay>;
 
 type Parts = Pick<Services, 'records' | 'clock' | 'events' | 'settings'>;
 
-/**
- * Adds plays, all or none. @throws ApiError 422 for a video that there is not, and a time in the future of the clock
- */
+/** Adds plays, all or none. @throws ApiError 422 for an unknown video, or a time later than the sandbox clock's */
 export function makePlays(plays: readonly z.output<typeof newPlay>[], parts: Parts): { readonly plays: number } {
   const { records, clock, events } = parts;
   const nowMs = clock.nowMs();
@@ -30,7 +28,7 @@ export function makePlays(plays: readonly z.output<typeof newPlay>[], parts: Par
   return { plays: plays.length };
 }
 
-/** Its id is the next that is free: those of deleted videos leave gaps. */
+/** Adds a play under the next free id. Deleted videos leave gaps in the ids. */
 function addOne(play: z.output<typeof newPlay>, startedAtMs: number, { records: { plays }, settings }: Parts): void {
   const { video_id: videoId, seconds: watchedS, complete: isComplete } = play;
   for (let number = plays.lastNumber(); ; number += 1) {
@@ -42,9 +40,9 @@ function addOne(play: z.output<typeof newPlay>, startedAtMs: number, { records: 
 
 const newPlay = z.strictObject({
   video_id: z.string('must be the id of a video'),
-  /** Watched. */
+  /** Seconds watched. */
   seconds: z.number('must be a number of seconds').min(0, 'must not be negative').max(1e7),
-  /** The viewer; the same name is the same viewer. Default: a new one. */
+  /** The viewer's name; plays with the same name have the same viewer. Default: a new viewer. */
   viewer: z.string().min(1).max(200).optional(),
   at: timeField.optional(),
   complete: z.boolean('must be true or false').default(false),

@@ -10,7 +10,7 @@ import type { Failure } from '../store/videos.ts';
 import { receiveFile } from '../uploads/receive.ts';
 import { timeField } from './fields.ts';
 
-/** A video that a test needs, without an upload. */
+/** Fields of a video that a test needs without an upload. */
 export type NewReadyVideo = z.input<typeof newReadyVideo>;
 
 type Parts = Pick<
@@ -19,10 +19,9 @@ type Parts = Pick<
 >;
 
 /**
- * Makes a video that is ready at once, or failed, with a real small file behind it: a sample, or the clip of the
- * package.
- * @param era in which it was asked for
- * @throws ApiError 409 when a reset intervenes, 422 for wrong fields
+ * Makes a video that is immediately ready or failed, with a small real file behind it: a sample, or the package's clip.
+ * @param era era in which the video was requested
+ * @throws ApiError 409 if a reset intervenes, 422 for invalid fields
  */
 export async function makeVideo(fields: z.output<typeof newReadyVideo>, parts: Parts, era = parts.acceptance.era) {
   requireSameEra(era, parts);
@@ -71,9 +70,9 @@ export const newReadyVideo = z.strictObject({
   description: textField(10_000).optional(),
   channel_id: z.string().optional(),
   tags: z.array(nameField(200), 'must be an array of strings').max(200, 'must have at most 200 tags').optional(),
-  /** The record says so; the file stays as short as it is. */
+  /** Recorded duration; the file keeps its own length. */
   duration: z.number('must be a number of seconds').positive('must be above 0').max(1e7).optional(),
   created_at: timeField.optional(),
-  /** It is failed for this reason, not ready. */
+  /** Makes the video failed for this reason instead of ready. */
   failure: z.strictObject({ code: nameField(100), message: textField(1000) }).optional(),
 });

@@ -3,7 +3,7 @@ import { SHORT_FORM_MAX_S } from '../ctv.ts';
 import type { Finding } from './finding.ts';
 import { atMost, day, schemaFindings, seconds, webAddress, zonedTime } from './json.ts';
 
-/** The rules of Roku's Direct Publisher format that a service without series and captions can break. */
+/** Checks the rules of Roku's Direct Publisher format that a service without series or captions can break. */
 export function ctvFindings(feed: unknown): Iterable<Finding> {
   return schemaFindings(feed, schema, ['shortFormVideos', 'movies']);
 }

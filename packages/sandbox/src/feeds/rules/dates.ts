@@ -1,6 +1,6 @@
 /**
- * Whether a text is a date of RFC 822 with a year of four digits, as RSS 2.0 wants it, that exists: `UTC+0` and names
- * of places are not zones, and 31 January 2026 is no Monday.
+ * Returns whether a text is an existing RFC 822 date with a four-digit year, as RSS 2.0 requires. `UTC+0` and place
+ * names are not zones, and 31 January 2026 is not a Monday.
  */
 export function isRssDate(text: string): boolean {
   const [, whenLocal = '', zone = ''] = FORM.exec(text) ?? [];
@@ -10,7 +10,7 @@ export function isRssDate(text: string): boolean {
 
 const FORM = /^((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2}) (GMT|[+-]\d{4})$/;
 
-/** From UTC-12 to UTC+14, with at most 59 minutes. */
+/** Accepts `GMT` and offsets from UTC-12 to UTC+14 with at most 59 minutes. */
 function isZone(zone: string): boolean {
   return zone === 'GMT' || /^(?:-(?:0\d|1[0-2])|\+(?:0\d|1[0-4]))[0-5]\d$/.test(zone);
 }

@@ -1,4 +1,4 @@
-/** The elements of HTML, obsolete ones too. */
+/** HTML element names, including obsolete ones. */
 export const HTML_ELEMENTS = words(`
   a abbr acronym address applet area article aside audio b base basefont bdi bdo big blockquote body br button canvas caption
   center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed fieldset figcaption figure font
@@ -7,7 +7,7 @@ export const HTML_ELEMENTS = words(`
   progress q rp rt ruby s samp script section select slot small source span strike strong style sub summary sup table tbody td
   template textarea tfoot th thead time title tr track tt u ul var video wbr xmp`);
 
-/** The entities of HTML 4 (section 24), and XML's `apos`. */
+/** Entity names of HTML 4 (section 24), plus XML's `apos`. */
 export const HTML_ENTITIES = words(`
   Aacute aacute Acirc acirc acute AElig aelig Agrave agrave alefsym Alpha alpha amp and ang Aring aring asymp Atilde atilde Auml
   auml bdquo Beta beta brvbar bull cap Ccedil ccedil cedil cent Chi chi circ clubs cong copy crarr cup curren Dagger dagger dArr

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { finding, type Finding } from './finding.ts';
 
-/** @param lists the names of the lists in the feed whose entries are its items */
+/**
+ * Reports violations of the schema, and repeated ids. @param lists names of the feed's lists whose entries are items
+ */
 export function* schemaFindings(feed: unknown, schema: z.ZodType, lists: readonly string[]): Generator<Finding> {
   const { error } = schema.safeParse(feed);
   for (const { path, message } of error?.issues ?? []) {
@@ -18,13 +20,13 @@ export function* schemaFindings(feed: unknown, schema: z.ZodType, lists: readonl
 }
 
 export const webAddress = z.url({ protocol: /^https?$/ });
-/** Roku spells it `{YYYY}-{MM}-{DD}T{hh}:{mm}:{ss}+{TZ}`. */
+/** A time that Roku spells `{YYYY}-{MM}-{DD}T{hh}:{mm}:{ss}+{TZ}`. */
 export const zonedTime = z
   .string()
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/, 'must be like 2026-01-31T12:00:00+00:00')
   .refine((value) => z.iso.datetime({ offset: true }).safeParse(value).success, 'must be a time that exists');
 export const day = z.iso.date();
-/** By code point, as JSON Schema counts too. */
+/** Limits a text's length in code points, as JSON Schema does. */
 export const atMost = (characters: number) =>
   z
     .string()
@@ -43,7 +45,7 @@ function entriesOf(feed: unknown, list: string): readonly unknown[] {
   return Array.isArray(entries) ? entries : [];
 }
 
-/** Over all lists: an id names one thing in the whole feed. */
+/** Reports ids that occur more than once in all lists together: an id must be unique within the feed. */
 function* repeatedIds(feed: unknown, lists: readonly string[]): Generator<Finding> {
   const seen = new Set<string>();
   for (const list of lists)

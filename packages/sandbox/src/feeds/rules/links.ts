@@ -2,9 +2,8 @@ import type { ReadElement } from '../xml-reader.ts';
 import { finding, isWebAddress, type Finding } from './finding.ts';
 
 /**
- * The rules of the `atom:link`s of a channel: RSS Advisory Board's best practices for `self`, RFC 5005 section 3 for
- * the pages.
- * @param url from which the document was read
+ * Checks a channel's `atom:link`s: the RSS Advisory Board's best practices for `self`, RFC 5005 section 3 for pages.
+ * @param url address from which the document was read
  */
 export function* linkFindings(channel: ReadElement, url?: string): Generator<Finding> {
   const links = channel.children.filter(({ name }) => name === 'atom:link').map(({ attributes }) => attributes);
@@ -31,7 +30,10 @@ function hrefsOf(links: readonly ReadElement['attributes'][], rel: string): (str
   return links.filter((link) => link.get('rel') === rel).map((link) => link.get('href'));
 }
 
-/** A reader that follows `next` must come to an end, and one that begins in the middle must find the beginning. */
+/**
+ * Checks the page links. A reader that follows `next` must reach an end, and one that starts in the middle must be able
+ * to find the beginning.
+ */
 function* pageFindings(pages: ReadonlyMap<string, readonly (string | undefined)[]>, self?: string): Generator<Finding> {
   for (const [rel, hrefs] of pages)
     if (hrefs.length > 1) yield finding('paging', `there must be one atom:link rel="${rel}" at most`);

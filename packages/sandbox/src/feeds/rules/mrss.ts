@@ -3,7 +3,7 @@ import { finding, isCount, isMediaType, isWebAddress, type Finding } from './fin
 import type { ReadElement } from '../xml-reader.ts';
 import { childOf, itemsOf, namespaceFindings, requireText, textOf } from './rss.ts';
 
-/** The rules of Media RSS 1.5.1, of Roku's profile of it, and Google Ad Manager's limit of a page. */
+/** Checks the rules of Media RSS 1.5.1 and Roku's profile of it, and Google Ad Manager's page limit. */
 export function* mrssFindings(rss: ReadElement): Generator<Finding> {
   yield* namespaceFindings(rss, 'media', MEDIA_RSS);
   const items = itemsOf(rss);

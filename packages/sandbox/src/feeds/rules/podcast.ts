@@ -4,8 +4,8 @@ import type { ReadElement } from '../xml-reader.ts';
 import { channelOf, childOf, itemsOf, namespaceFindings, repeatedElements, requireText, textOf } from './rss.ts';
 
 /**
- * The rules of PSP-1 (Podcast Standards Project), required and recommended, with Apple's lists of categories and of
- * enclosures.
+ * Checks the required and recommended rules of PSP-1 (Podcast Standards Project), with Apple's lists of categories and
+ * enclosure types.
  */
 export function* podcastFindings(rss: ReadElement): Generator<Finding> {
   yield* namespaceFindings(rss, 'itunes', ITUNES);
@@ -30,7 +30,10 @@ function* channelFindings(channel: ReadElement): Generator<Finding> {
   yield* commonFindings(channel);
 }
 
-/** Directories write to this address to verify who submits the feed; the W3C's validator warns without it. */
+/**
+ * Checks the owner's address. Directories write to it to verify the submitter, and the W3C feed validator warns if it
+ * is missing.
+ */
 function* ownerFindings(channel: ReadElement): Generator<Finding> {
   const owners = channel.children.filter(({ name }) => name === 'itunes:owner');
   if (owners.length !== 1) yield finding('itunes-owner', 'there must be one itunes:owner');
@@ -53,7 +56,7 @@ function* itemFindings(item: ReadElement, label: string): Generator<Finding> {
     yield finding('enclosure-extension', 'the path of the enclosure needs the extension of its type', label);
 }
 
-/** What channel and item have in common. */
+/** Checks the rules that channels and items share. */
 function* commonFindings(parent: ReadElement, label?: string): Generator<Finding> {
   if (!['true', 'false'].includes(textOf(parent, 'itunes:explicit')))
     yield finding('itunes-explicit', 'itunes:explicit must be true or false', label);
@@ -71,7 +74,7 @@ function extensionOf(url: string | undefined): string {
   return /\.(\w+)$/.exec(URL.parse(url ?? '')?.pathname ?? '')?.[1] ?? '';
 }
 
-/** PSP-1, the names that Apple gives to the same types, and the others that Apple takes. */
+/** File extensions by enclosure type: PSP-1's types, Apple's names for them, and the other types that Apple accepts. */
 const ENCLOSURES: Readonly<Record<string, readonly string[]>> = {
   'audio/mpeg': ['mp3'],
   'audio/m4a': ['m4a'],

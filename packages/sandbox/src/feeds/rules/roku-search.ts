@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Finding } from './finding.ts';
 import { atMost, day, schemaFindings, seconds, webAddress } from './json.ts';
 
-/** The rules of Roku's Search feed 2.0: of its schema, and of its text where the schema says less. */
+/** Checks the rules of Roku's Search feed 2.0: its schema, and its text where the schema is less strict. */
 export function rokuSearchFindings(feed: unknown): Iterable<Finding> {
   return schemaFindings(feed, schema, ['assets']);
 }

@@ -6,8 +6,8 @@ import { linkFindings } from './links.ts';
 import { textFindings } from './texts.ts';
 
 /**
- * The rules of RSS 2.0, of its best practices, and of the enclosures' readers: for MRSS and podcasts alike.
- * @param url from which the document was read
+ * Checks the rules that MRSS and podcast feeds share: RSS 2.0, its best practices, and what enclosure readers require.
+ * @param url address from which the document was read
  */
 export function* rssFindings(rss: ReadElement, url?: string): Generator<Finding> {
   if (rss.name !== 'rss' || rss.attributes.get('version') !== '2.0')
@@ -24,7 +24,9 @@ export function* rssFindings(rss: ReadElement, url?: string): Generator<Finding>
   yield* repeated(items, 'enclosure-unique', (item) => childOf(item, 'enclosure')?.attributes.get('url'));
 }
 
-/** The name must be exact: a prefix of another name makes every element with it unknown. */
+/**
+ * Checks that a prefix is bound to exactly this namespace: any other name makes every element with the prefix unknown.
+ */
 export function* namespaceFindings(rss: ReadElement, prefix: string, name: string): Generator<Finding> {
   if (rss.attributes.get(`xmlns:${prefix}`) !== name)
     yield { rule: 'namespace', message: `xmlns:${prefix} must be exactly ${name}` };
@@ -34,7 +36,7 @@ export function channelOf(rss: ReadElement): ReadElement | undefined {
   return childOf(rss, 'channel');
 }
 
-/** The items, each with its label in findings. */
+/** Returns each item with its label for findings. */
 export function itemsOf(rss: ReadElement): (readonly [ReadElement, string])[] {
   const items = channelOf(rss)?.children.filter(({ name }) => name === 'item') ?? [];
   return items.map((item, index) => [item, textOf(item, 'guid') || `#${index + 1}`] as const);
@@ -44,7 +46,7 @@ export function childOf(parent: ReadElement, name: string): ReadElement | undefi
   return parent.children.find((child) => child.name === name);
 }
 
-/** '' when the element is missing or empty. */
+/** Returns the text of a child element; '' if the element is missing or empty. */
 export function textOf(parent: ReadElement, name: string): string {
   return childOf(parent, name)?.text ?? '';
 }
@@ -77,7 +79,7 @@ function* dateFindings(parent: ReadElement, item?: string): Generator<Finding> {
       );
 }
 
-/** PSP-1: no leading or trailing white space. Readers that do not trim show it. */
+/** Reports leading or trailing white space, which PSP-1 forbids. Readers that do not trim show it. */
 function* spaceFindings(parent: ReadElement, item?: string): Generator<Finding> {
   for (const child of parent.children) {
     const isText = child.children.length === 0;
@@ -116,14 +118,14 @@ function* fileFindings(attributes: ReadElement['attributes'], label: string): Ge
     yield finding('enclosure-type', 'the type of the enclosure must be a media type', label);
 }
 
-/** Readers take the first of them or the last. */
+/** Reports repeated elements. Some readers use the first one, others the last. */
 export function* repeatedElements({ name, children }: ReadElement, item?: string): Generator<Finding> {
   const names = children.map((child) => child.name).filter((child) => ONCE.has(child));
   for (const twice of new Set(names.filter((child, index) => names.indexOf(child) < index)))
     yield finding('repeated', `${name} has more than one ${twice}`, item);
 }
 
-/** Of RSS 2.0, of Apple and of PSP-1. */
+/** Elements of RSS 2.0, Apple and PSP-1 that may occur only once. */
 const ONCE = new Set(
   `channel title link description language pubDate lastBuildDate generator guid author comments source itunes:author itunes:block
   itunes:complete itunes:duration itunes:email itunes:episode itunes:episodeType itunes:explicit itunes:image itunes:name itunes:season

@@ -4,7 +4,7 @@ import { finding, type Finding } from './finding.ts';
 import { HTML_ELEMENTS, HTML_ENTITIES } from './html-names.ts';
 
 /**
- * The warnings of the W3C's feed validator about the texts of a channel or item; items inside a channel are left out.
+ * Reports what the W3C feed validator warns about in a channel's or an item's texts. Skips the items inside a channel.
  */
 export function* textFindings(parent: ReadElement, label?: string): Generator<Finding> {
   for (const element of parent.children) {
@@ -15,14 +15,16 @@ export function* textFindings(parent: ReadElement, label?: string): Generator<Fi
   }
 }
 
-/** `BadCharacters` there, and the other characters that {@link presentable} takes out. */
+/** Reports the validator's `BadCharacters`, and the other characters that {@link presentable} removes. */
 function* characterFindings({ name, text, attributes }: ReadElement, label?: string): Generator<Finding> {
   for (const value of [text, ...attributes.values()])
     if (presentable(value) !== value)
       yield finding('characters', `${name} has characters that cannot be displayed, such as U+0080 to U+009F`, label);
 }
 
-/** The description of an item is HTML; other texts are not, unless they say so. */
+/**
+ * Returns whether an element holds plain text. An item's description is HTML; other texts are HTML only if declared so.
+ */
 function isPlain({ name, attributes }: ReadElement, parent: ReadElement): boolean {
   if (name === 'description') return parent.name === 'channel';
   return PLAIN.has(name) && attributes.get('type') !== 'html';
@@ -43,9 +45,9 @@ const PLAIN = new Set([
 ]);
 
 /**
- * `ContainsHTML` there: an end tag always, an entity or the start of a tag unless the document writes a character by
- * its hexadecimal number. That is how a plain text with `&lt;b>` in it differs from HTML that was escaped (RSS Profile
- * of the RSS Advisory Board).
+ * Reports the validator's `ContainsHTML`: an end tag always; an entity or a start tag unless the document writes a
+ * character as a hexadecimal reference. Such references distinguish plain text containing `&lt;b>` from escaped HTML
+ * (the RSS Advisory Board's RSS Profile).
  */
 function* markupFindings({ name, text, source }: ReadElement, label?: string): Generator<Finding> {
   const tag = [...text.matchAll(/<\/(\w+)>/g)].find(([, element = '']) => HTML_ELEMENTS.has(element.toLowerCase()));
