@@ -11,14 +11,14 @@ export interface Channel {
   readonly videoCount: number;
 }
 
-/** Undefined fields stay unchanged. */
+/** Changes to a channel. Undefined fields stay unchanged. */
 export interface ChannelChange {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly defaultPlayerSettings?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The channels of the account, in the order of their creation. */
+/** The account's channels, in creation order. */
 export class ChannelStore {
   readonly #database: DatabaseSync;
 
@@ -35,7 +35,7 @@ export class ChannelStore {
       .run(channel.id, channel.name, channel.slug, channel.createdAtMs);
   }
 
-  /** @returns whether there was one. @throws the error of SQLite while it has videos or feeds */
+  /** Removes a channel. @returns false if it does not exist @throws SQLite's error while it has videos or feeds */
   remove(id: string): boolean {
     return this.#database.prepare('DELETE FROM channels WHERE id = ?').run(id).changes > 0;
   }
@@ -49,7 +49,7 @@ export class ChannelStore {
     return row && toChannel(row);
   }
 
-  /** @returns the channel after the change, undefined when there is none. */
+  /** Changes a channel. @returns the changed channel; undefined if it does not exist */
   change(id: string, change: ChannelChange): Channel | undefined {
     const before = this.find(id);
     if (!before) return undefined;

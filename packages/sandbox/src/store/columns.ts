@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite';
 
-/** One row as SQLite returns it. The functions below read a column with the type that the schema gives it. */
+/** One row as SQLite returns it. The functions below read a column as the type that the schema declares. */
 export type Row = Record<string, SQLOutputValue>;
 
 export function text(row: Row, column: string): string {

@@ -1,12 +1,14 @@
 import { closeSync, fchmodSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-/** The data folder cannot be used: another sandbox has it open, another version wrote it, or it is not usable. */
+/**
+ * Thrown when the data folder cannot be used: another sandbox has it open, another version wrote it, or it is unusable.
+ */
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
   readonly reason: 'in use' | 'another version' | 'unusable';
 
-  /** @param message names the folder and says what to do */
+  /** @param message names the folder and states what to do */
   constructor(reason: DataFolderError['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
@@ -14,9 +16,9 @@ export class DataFolderError extends Error {
 }
 
 /**
- * Opens or creates the records, for their owner alone. One process at a time.
- * @param path `:memory:` for records that end with the process
- * @param beforeCreation called before records are created in a file; what it throws prevents that
+ * Opens or creates the records, readable by their owner only, for one process at a time.
+ * @param path `:memory:` for records that are discarded when the process exits
+ * @param beforeCreation called before records are created in a file; throwing prevents the creation
  * @throws DataFolderError
  */
 export function openDatabase(path: string, beforeCreation?: () => void): DatabaseSync {
@@ -37,7 +39,7 @@ export function openDatabase(path: string, beforeCreation?: () => void): Databas
   }
 }
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB (https://sqlite.org/rescode.html). */
+/** Returns whether the error is SQLITE_CORRUPT or SQLITE_NOTADB (https://sqlite.org/rescode.html). */
 function isDamage(error: Error): boolean {
   return 'errcode' in error && [11, 26].includes(Number(error.errcode) & 0xff);
 }
@@ -47,7 +49,10 @@ function damaged(path: string, what: string, cause?: Error): DataFolderError {
   return new DataFolderError('unusable', message, { cause });
 }
 
-/** The database holds the secrets of webhooks. SQLite gives its side files the same mode. */
+/**
+ * Restricts the file to its owner, because the database holds webhook secrets. SQLite gives its side files the same
+ * mode.
+ */
 function makePrivate(path: string): void {
   const file = openSync(path, 'a', 0o600);
   fchmodSync(file, 0o600);
@@ -66,9 +71,9 @@ function openPrepared(path: string, beforeCreation?: () => void): DatabaseSync {
 }
 
 /**
- * In memory up to 16 MB, and what is more in a file that SQLite has already deleted
- * (https://sqlite.org/inmemorydb.html). With 100,000 videos it takes 80 MB less than in memory alone, and an import
- * over them 160 MB less.
+ * Opens a database that is kept in memory up to 16 MB; the rest goes to a file that SQLite has already deleted
+ * (https://sqlite.org/inmemorydb.html). With 100,000 videos it needs 80 MB less memory than a purely in-memory
+ * database, and an import over them 160 MB less.
  */
 function openUnnamed(): DatabaseSync {
   const database = new DatabaseSync('');
@@ -77,8 +82,8 @@ function openUnnamed(): DatabaseSync {
 }
 
 /**
- * Writes the database to a new file. Meanwhile its cache is small: SQLite gives the copy one of the same size, which
- * would be 16 MB more.
+ * Writes the database to a new file. The cache is shrunk meanwhile: SQLite gives the copy a cache of the same size,
+ * which would need another 16 MB.
  */
 export function copyDatabase(database: DatabaseSync, path: string): void {
   const cacheSize = Number(database.prepare('PRAGMA cache_size').get()?.cache_size);
@@ -91,8 +96,8 @@ export function copyDatabase(database: DatabaseSync, path: string): void {
 }
 
 /**
- * Creates a file with the same tables, for rows on their way into the records. Nothing in it survives a crash,
- * references are not checked, and it has no index but those that keep values unique.
+ * Creates a file with the same tables, to hold rows on their way into the records. Its contents do not survive a crash,
+ * references are not checked, and only the indexes for unique values exist.
  */
 export function createDraft(path: string): DatabaseSync {
   const draft = new DatabaseSync(path, { enableForeignKeyConstraints: false });
@@ -103,7 +108,7 @@ export function createDraft(path: string): DatabaseSync {
   return draft;
 }
 
-/** Runs the work as one transaction. Within another transaction it becomes part of that one. */
+/** Runs `work` as one transaction, or as part of the transaction that is already open. */
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   if (database.isTransaction) return work();
   database.exec('BEGIN IMMEDIATE');
@@ -118,8 +123,8 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
 }
 
 /**
- * Which files belong to the records. SQLite leaves this number in the head of the database to the application, and
- * transactions change it.
+ * Reads the current era, which determines the files that belong to the records. It is kept in the `application_id` of
+ * the database header, which SQLite leaves to the application and which transactions cover.
  */
 export function readEra(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA application_id').get()?.['application_id']);
@@ -131,8 +136,7 @@ export function writeEra(database: DatabaseSync, era: number): void {
 }
 
 function prepareSchema(database: DatabaseSync, path: string, beforeCreation?: () => void): void {
-  // EXCLUSIVE keeps the lock until close. NORMAL survives a crash of the process, which is all that a local stand-in
-  // needs.
+  // EXCLUSIVE keeps the lock until close. NORMAL survives a process crash, which is enough for a local stand-in.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   inTransaction(database, () => {
     const version = database.prepare('PRAGMA user_version').get()?.['user_version'];
@@ -148,7 +152,10 @@ function prepareSchema(database: DatabaseSync, path: string, beforeCreation?: ()
   });
 }
 
-/** Files that the records do not name are deleted, so nothing may be read from damaged ones. Takes 2 ms for each MB. */
+/**
+ * Throws if the records are damaged: files that they do not list get deleted, so damaged records must not be read. The
+ * check takes 2 ms per MB.
+ */
 function requireWhole(database: DatabaseSync, path: string): void {
   const finding = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
   if (finding !== 'ok') throw damaged(path, String(finding));
@@ -166,13 +173,12 @@ function ofAnotherProgram(path: string): DataFolderError {
   return new DataFolderError('unusable', message);
 }
 
-/** Version of the records below; raised when they change their form. */
+/** Schema version of the records; increased when the schema changes. */
 export const SCHEMA_VERSION = 2;
 
-// A video has the result of the probe (duration_s or failure_*) from the moment its bytes are stored; status says
-// whether it is public. The indexes have the order of the list, so that SQLite finds a page deep in it without reading
-// the rows before it. A feed keeps the texts of its last publish (of the channel and of each item): only a publish
-// changes them.
+// A video has its probe result (duration_s or failure_*) as soon as its bytes are stored; `status` determines whether
+// the result is public. The indexes are in list order, so that SQLite finds a late page without reading the rows before
+// it. A feed keeps the channel and item texts of its last publish; only another publish changes them.
 const SCHEMA = `
 CREATE TABLE api_keys (
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, key_hash TEXT NOT NULL UNIQUE, hint TEXT NOT NULL,

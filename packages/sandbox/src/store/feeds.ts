@@ -4,7 +4,7 @@ import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
 import { inTransaction } from './database.ts';
 import { mediaIn, type VideoMedia } from './videos.ts';
 
-/** assumed: 'podcast' and 'ctv', in addition to the given 'mrss' (api-spec section 2.3). */
+/** assumed: 'podcast' and 'ctv', in addition to the documented 'mrss' (api-spec section 2.3). */
 export type FeedType = 'mrss' | 'podcast' | 'ctv';
 
 export interface Feed {
@@ -17,18 +17,19 @@ export interface Feed {
   readonly publication: Publication | null;
 }
 
-/** The texts of the channel in the feed, from the last publish. */
+/** The channel's texts in the feed, as of the last publish. */
 export interface Publication {
   readonly channelName: string;
   readonly channelDescription: string | null;
-  /** When the document changed last: by the publish, or by a deleted video after it. */
+  /** When the document last changed: at the publish, or when a video was deleted later. */
   readonly changedAtMs: number;
-  /** Given by the first publish, and kept by all later ones. */
+  /** Assigned by the first publish and kept by later ones. */
   readonly podcastGuid: string;
 }
 
 /**
- * A video in a feed, with the words of the last publish. Its bytes never change, so they are not noted a second time.
+ * A video in a feed, with its texts as of the last publish. The video's bytes never change, so their facts are not
+ * stored again.
  */
 export interface FeedItem {
   readonly videoId: string;
@@ -39,7 +40,7 @@ export interface FeedItem {
   readonly media: VideoMedia;
 }
 
-/** The distribution feeds of the account, in the order of their creation. */
+/** The account's distribution feeds, in creation order. */
 export class FeedStore {
   readonly #database: DatabaseSync;
 
@@ -54,7 +55,7 @@ export class FeedStore {
       .run(feed.id, feed.name, feed.type, feed.channelId);
   }
 
-  /** With its items. @returns whether there was one */
+  /** Removes a feed with its items. @returns false if it does not exist */
   remove(id: string): boolean {
     return inTransaction(this.#database, () => {
       this.#database.prepare('DELETE FROM feed_items WHERE feed_id = ?').run(id);
@@ -72,8 +73,8 @@ export class FeedStore {
   }
 
   /**
-   * Replaces the items of the feed with the newest eligible videos of the channel, at most `MAX_ITEMS`, atomically.
-   * @param podcastGuid for the first publish @returns how many items it has
+   * Replaces the feed's items with the channel's newest eligible videos, at most `MAX_ITEMS`, atomically.
+   * @param podcastGuid stored at the first publish only @returns the number of items
    */
   publish(feed: Feed, channel: Pick<Channel, 'name' | 'description'>, time: PublishTime): number {
     return inTransaction(this.#database, () => {
@@ -95,8 +96,8 @@ export class FeedStore {
   }
 
   /**
-   * Newest first. Those before it are skipped without their videos, so that a late page costs little more than the
-   * first.
+   * Returns one page of items, newest first. Skipping earlier items does not load their videos, so a late page costs
+   * little more than the first.
    */
   items(id: string, { limit, offset }: { limit: number; offset: number }): FeedItem[] {
     const rows = this.#database
@@ -110,7 +111,7 @@ export class FeedStore {
     return rows.map(toItem);
   }
 
-  /** The feeds that have the video. */
+  /** Returns the feeds that contain the video. */
   with(videoId: string): Feed[] {
     const itsFeeds = 'SELECT feed_id FROM feed_items WHERE video_id = ?';
     return this.#database
@@ -119,7 +120,7 @@ export class FeedStore {
       .map(toFeed);
   }
 
-  /** Takes a video out of every feed. */
+  /** Removes a video from every feed. */
   drop(videoId: string, nowMs: number): void {
     this.#database
       .prepare('UPDATE feeds SET changed_at_ms = ? WHERE id IN (SELECT feed_id FROM feed_items WHERE video_id = ?)')
@@ -134,12 +135,12 @@ export interface PublishTime {
 }
 
 /**
- * assumed: a feed has the newest 100,000 of its channel. One statement copies them, in a second during which nothing
- * else runs.
+ * assumed: a feed holds the newest 100,000 videos of its channel. One statement copies them and blocks everything else
+ * for about a second.
  */
 export const MAX_ITEMS = 100_000;
 
-/** The order of GET /videos. */
+/** Builds the INSERT of a feed's items, in the order of GET /videos. */
 function takeVideos(type: FeedType): string {
   return `INSERT INTO feed_items (feed_id, position, video_id, title, description, tags)
     SELECT ?, ROW_NUMBER() OVER (ORDER BY created_at_ms DESC, number DESC), id, title, description, tags FROM
@@ -148,9 +149,9 @@ function takeVideos(type: FeedType): string {
 }
 
 /**
- * Which ready videos a feed takes. assumed, after what its readers play: an MRSS feed everything with pictures or
- * sound; a podcast the types of enclosures that PSP-1 names, and QuickTime, which Apple takes too; CTV the pictures of
- * known length in a container that Roku's `videoType` can name.
+ * Conditions for the ready videos in a feed. assumed, based on what each type's readers play: MRSS, any video with
+ * pictures or sound; podcast, the enclosure types in PSP-1, and QuickTime, which Apple also accepts; CTV, videos with
+ * pictures and a known duration in a container that Roku's `videoType` can name.
  */
 const ELIGIBLE: Readonly<Record<FeedType, string>> = {
   mrss: '(video_codec IS NOT NULL OR audio_codec IS NOT NULL)',

@@ -3,21 +3,21 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
 
 export interface ApiKey {
-  /** Never used twice, even after a revocation. */
+  /** Never reused, even after a revocation. */
   readonly id: number;
   readonly name: string;
-  /** Its first characters, to recognise it. */
+  /** The key's first characters, so that users recognise it. */
   readonly hint: string;
   /**
-   * assumed: such a key may read, and gets `forbidden` for everything else (api-spec section 5, rule 8 leaves it open).
+   * assumed: a read-only key gets `forbidden` for everything but reads (api-spec section 5, rule 8 leaves this open).
    */
   readonly isReadOnly: boolean;
   readonly createdAtMs: number;
   readonly revokedAtMs: number | null;
-  /** Requests with this key, including those above the rate limit. */
+  /** Number of requests with this key, including those refused by the rate limit. */
   readonly useCount: number;
   readonly lastUsedAtMs: number | null;
-  /** The client's address in the last request. */
+  /** Client address of the last request. */
   readonly lastUsedFrom: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface NewKey {
   readonly isReadOnly: boolean;
 }
 
-/** The API keys. Stores only hashes, so a key can be shown once, at its creation (api-spec section 5). */
+/** The API keys. Only hashes are stored, so a key can be shown just once, when it is created (api-spec section 5). */
 export class KeyStore {
   readonly #database: DatabaseSync;
   readonly #byHash: StatementSync;
@@ -44,7 +44,7 @@ export class KeyStore {
     );
   }
 
-  /** Adds the key; an existing one, even revoked, stays unchanged. */
+  /** Adds the key. An existing key, even a revoked one, stays unchanged. */
   add({ value, name, isReadOnly }: NewKey, nowMs: number): ApiKey {
     this.#database
       .prepare(
@@ -55,13 +55,13 @@ export class KeyStore {
     return toKey(this.#database.prepare('SELECT * FROM api_keys WHERE key_hash = ?').get(hashOf(value)) ?? {});
   }
 
-  /** @returns undefined for a key that is unknown or revoked. */
+  /** Looks up a key by its value. @returns undefined for an unknown or revoked key */
   find(value: string): Pick<ApiKey, 'id' | 'isReadOnly'> | undefined {
     const row = this.#byHash.get(hashOf(value));
     return row && { id: number(row, 'id'), isReadOnly: number(row, 'is_read_only') === 1 };
   }
 
-  /** One statement by the primary key: this happens at every request. */
+  /** Counts a use of the key. A single statement by primary key, because it runs on every request. */
   noteUse(id: number, nowMs: number, from: string | null): void {
     this.#use.run(nowMs, from, id);
   }
@@ -71,24 +71,27 @@ export class KeyStore {
     return row && toKey(row);
   }
 
-  /** All keys, revoked ones too, oldest first. */
+  /** Returns all keys, including revoked ones, oldest first. */
   list(): ApiKey[] {
     return this.#database.prepare('SELECT * FROM api_keys ORDER BY id').all().map(toKey);
   }
 
-  /** @returns false if it is unknown or already revoked */
+  /** Revokes a key. @returns false if it is unknown or already revoked */
   revoke(id: number, nowMs: number): boolean {
     const revoke = 'UPDATE api_keys SET revoked_at_ms = ? WHERE id = ? AND revoked_at_ms IS NULL';
     return this.#database.prepare(revoke).run(nowMs, id).changes > 0;
   }
 }
 
-/** A lookup by SHA-256 leaks nothing through timing: a guesser cannot choose the hash of a guess. */
+/**
+ * Returns the SHA-256 that keys are looked up by. The lookup leaks nothing through timing: an attacker cannot choose
+ * the hash of a guess.
+ */
 function hashOf(value: string): string {
   return createHash('sha256').update(value).digest('hex');
 }
 
-/** Four of the 32 characters of a generated key; at most a quarter of any other. */
+/** Returns the first four of a generated key's 32 characters; at most a quarter of any other key. */
 function hintOf(value: string): string {
   return value.slice(0, /^sk_sandbox_.{24}/.test(value) ? 'sk_sandbox_'.length + 4 : Math.floor(value.length / 4));
 }

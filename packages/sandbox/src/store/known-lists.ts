@@ -1,28 +1,31 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** The length of one list of videos, and where its pages end. */
+/** The length of one list of videos, and the positions where its pages end. */
 export interface KnownList {
   readonly total: number;
-  /** @returns the last of the first `count` videos; null if unknown. */
+  /** Returns the position of the last of the first `count` videos. @returns null if unknown */
   startAfter(count: number): ListPosition | null;
-  /** Remembers the last of the first `count` videos. */
+  /** Remembers the position of the last of the first `count` videos. */
   remember(count: number, last: ListPosition): void;
 }
 
-/** The position of a video in the order of the lists. */
+/** A video's position in list order. */
 export interface ListPosition {
   readonly createdAtMs: number;
   readonly number: number;
 }
 
-/** Bounds for lists, because a caller can make up any number of filters, and for places in each. */
+/**
+ * Limits on the number of lists, because a caller can make up any number of filters, and on the positions kept for each
+ * list.
+ */
 const MOST_LISTS = 50;
 const MOST_PLACES = 2_000;
 
 /**
- * The length of each list of videos and where the pages that were read ended, until a video is added, removed or moved.
- * SQLite walks over all rows that it counts and that OFFSET passes; with this, pages that are read one after the other
- * take the same time each. Triggers in the database report every change.
+ * Caches the length of each list of videos, and where the pages read so far ended, until a video is added, removed or
+ * moved. SQLite steps over every row that it counts or that OFFSET skips; with this cache, reading pages in sequence
+ * costs the same for each page. Triggers in the database report every change.
  */
 export class KnownLists {
   readonly #database: DatabaseSync;
@@ -41,12 +44,12 @@ export class KnownLists {
       );
   }
 
-  /** The list of this name; counts an unknown one. */
+  /** Returns the named list, counting it if it is unknown. */
   get(name: string, count: () => number): KnownList {
     const known = this.#lists.get(name);
     if (known) return known;
     const list = createList(count());
-    // A transaction may roll back, which fires no trigger.
+    // Not cached within a transaction: a rollback would fire no trigger.
     if (this.#database.isTransaction) return list;
     if (this.#lists.size >= MOST_LISTS) this.#lists.clear();
     this.#lists.set(name, list);

@@ -3,12 +3,12 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 
 /**
- * The files on disk: `incoming/` has unfinished files, `media/` the stored ones, named by their video, `thumbnails/`
- * the pictures made of them and `artwork/` those of channels. A file in `media/` without a record was never
+ * The files on disk: `incoming/` holds unfinished files, `media/` the stored ones, named after their videos,
+ * `thumbnails/` their pictures, and `artwork/` the channels' pictures. A file in `media/` without a record was never
  * acknowledged.
  *
- * When all records are replaced, an era begins whose files are in a folder `era-N` of their own. The records name the
- * current era, so that files and records change in the same moment, even if the process is killed.
+ * Replacing all records begins a new era, whose files are in a separate folder `era-N`. The records store the current
+ * era, so files and records change in the same moment, even if the process is killed.
  */
 export class MediaFiles {
   readonly incoming: string;
@@ -16,8 +16,8 @@ export class MediaFiles {
   #era: number;
 
   /**
-   * Touches nothing until `open`. @param dataDir the data folder, which exists @param era that counts, as the records
-   * say
+   * Touches no files until `open`. @param dataDir the existing data folder @param era current era according to the
+   * records
    */
   constructor(dataDir: string, era = 0) {
     this.incoming = join(dataDir, 'incoming');
@@ -25,14 +25,14 @@ export class MediaFiles {
     this.#era = era;
   }
 
-  /** Changes when all files are replaced. Work begun in an earlier era must not add files. */
+  /** The current era, which changes when all files are replaced. Work begun in an earlier era must not add files. */
   get era(): number {
     return this.#era;
   }
 
   /**
-   * Creates the folders, and removes what an earlier process left: unfinished files, those without a record, and other
-   * eras.
+   * Creates the folders and removes what an earlier process left behind: unfinished files, files without a record, and
+   * other eras.
    */
   async open(isKnown: (videoId: string) => boolean): Promise<void> {
     await rm(this.incoming, { recursive: true, force: true });
@@ -57,8 +57,8 @@ export class MediaFiles {
   }
 
   /**
-   * The path of the picture that replaces a missing thumbnail. The next start removes it, because another ffmpeg may
-   * produce the thumbnail.
+   * Returns the path of the picture that stands in for a missing thumbnail. The next start removes the picture, because
+   * another ffmpeg may be able to produce the thumbnail.
    */
   placeholderPath(videoId: string, extension: PictureExtension): string {
     return join(this.#folder('thumbnails'), `${safeName(videoId)}.drawn.${extension}`);
@@ -68,7 +68,7 @@ export class MediaFiles {
     return join(this.#folder('artwork'), `${safeName(channelId)}.${extension}`);
   }
 
-  /** Moves an arrived file into place, durably: the rename is on disk when this resolves. */
+  /** Moves a received file into place. Once this resolves, the rename is on disk. */
   async keep(arrivedPath: string, videoId: string): Promise<void> {
     await rename(arrivedPath, this.pathOf(videoId));
     await using folder = await open(this.#folder('media'), 'r');
@@ -76,9 +76,9 @@ export class MediaFiles {
   }
 
   /**
-   * Prepares the next era, in addition to the current one.
-   * @param paths of its files by video id. Files that are already stored stay where they are, too; the others are
-   *   moved.
+   * Prepares the next era alongside the current one.
+   * @param paths the new era's files by video id. Files that are already stored also stay in the current era; all
+   *   others are moved.
    */
   prepare(paths: ReadonlyMap<string, string>): NextEra {
     const number = this.#era + 1;
@@ -97,7 +97,7 @@ export class MediaFiles {
     return { number, discard, begin: () => this.#begin(number) };
   }
 
-  /** All files of a video, including pictures in a format that only an earlier process used. */
+  /** Removes all files of a video, including pictures in a format that only an earlier process used. */
   async remove(videoId: string): Promise<void> {
     const pictures = PICTURE_EXTENSIONS.flatMap((extension) => [
       this.thumbnailPath(videoId, extension),
@@ -109,7 +109,7 @@ export class MediaFiles {
   async #begin(number: number): Promise<void> {
     const old = this.#era;
     this.#era = number;
-    // The folders of the first era are next to the records.
+    // Era 0 keeps its folders directly in the data folder, next to the records.
     const over = old === 0 ? STORED.map((folder) => this.#folder(folder, old)) : [this.#rootOf(old)];
     for (const folder of over) await removeAll(folder);
   }
@@ -123,24 +123,27 @@ export class MediaFiles {
   }
 }
 
-/** Files that do not count yet. */
+/** The prepared files of an era that is not current yet. */
 export interface NextEra {
-  /** For the records, which decide whether it counts. */
+  /** The era's number, to be stored in the records. */
   readonly number: number;
-  /** When the records have it. @returns when the old files are deleted; after a crash the next start deletes them */
+  /**
+   * Makes the era current, after the records have stored it. @returns when the old files are deleted; after a crash the
+   * next start deletes them
+   */
   begin(): Promise<void>;
-  /** When the records do not have it. */
+  /** Deletes the prepared files, if the records did not store the era. */
   discard(): void;
 }
 
-/** Whether a folder of this name in a data folder belongs to the sandbox. */
+/** Returns whether a folder of this name in a data folder belongs to the sandbox. */
 export function isMediaFolder(name: string): boolean {
   return name === 'incoming' || eraOf(name) !== null;
 }
 
 const STORED = ['media', 'thumbnails', 'artwork'] as const;
 
-/** @returns null for a name that is not of the stored files */
+/** Returns the era that a folder name belongs to. @returns null if it is not a folder of stored files */
 function eraOf(name: string): number | null {
   if (STORED.some((folder) => folder === name)) return 0;
   const [, number] = /^era-(\d{1,9})$/.exec(name) ?? [];
@@ -163,7 +166,9 @@ function linkOrCopy(from: string, to: string): void {
 const PICTURE_EXTENSIONS = ['jpg', 'png'] as const;
 type PictureExtension = (typeof PICTURE_EXTENSIONS)[number];
 
-/** Only the service's own ids become file names, wherever the id was read. @throws TypeError for any other */
+/**
+ * Lets only ids issued by the service become file names, wherever the id was read. @throws TypeError for any other id
+ */
 function safeName(id: string): string {
   if (!/^[\w-]{1,100}$/.test(id)) throw new TypeError(`not an id of the service: ${JSON.stringify(id.slice(0, 100))}`);
   return id;

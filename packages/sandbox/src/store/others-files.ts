@@ -4,8 +4,8 @@ import { DataFolderError } from './database.ts';
 import { isMediaFolder } from './media-files.ts';
 
 /**
- * For a data folder whose records are new: they would know none of its files, which would be deleted. @throws
- * DataFolderError
+ * Refuses a folder that has files but no records yet: the new records would know none of the files, so the sandbox
+ * would delete them. @throws DataFolderError
  */
 export function requireNothingOfOthers(folder: string): void {
   const taken = readdirSync(folder).find((name) => isMediaFolder(name) && hasContent(join(folder, name)));

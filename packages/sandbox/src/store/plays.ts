@@ -1,14 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { number, text, type Row } from './columns.ts';
 
-/** How a play was noticed: by the reports of an embed page, by reads of the media file, or made up by `seedHistory`. */
+/** How a play was detected: by an embed page's reports, by reads of the media file, or invented by `seedHistory`. */
 export type PlaySource = 'embed' | 'read' | 'history';
 
 /** One play = one view. */
 export interface Play {
   readonly id: string;
   readonly videoId: string;
-  /** Who watched: an opaque name that is the same for the same viewer. */
+  /** Opaque name of the viewer, the same for all plays of one viewer. */
   readonly viewer: string;
   readonly source: PlaySource;
   readonly startedAtMs: number;
@@ -18,7 +18,7 @@ export interface Play {
 
 export type WatchProgress = Pick<Play, 'watchedS' | 'isComplete'>;
 
-/** The plays: who watched which video, when, and how far. */
+/** Records who watched which video, when, and how far. */
 export class PlayStore {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
@@ -32,12 +32,12 @@ export class PlayStore {
     );
   }
 
-  /** @returns false if a play with this id exists; it stays unchanged */
+  /** Adds a play. @returns false if a play with this id exists; the existing play stays unchanged */
   add({ id, videoId, viewer, source, startedAtMs, watchedS, isComplete }: Play): boolean {
     return this.#insert.run(id, videoId, viewer, source, startedAtMs, watchedS, isComplete ? 1 : 0).changes > 0;
   }
 
-  /** The number of the last added play that still exists; 0 for none. */
+  /** Returns the number of the last added play that still exists; 0 if there is none. */
   lastNumber(): number {
     return number(this.#database.prepare('SELECT COALESCE(MAX(number), 0) AS last FROM plays').get() ?? {}, 'last');
   }
@@ -47,7 +47,7 @@ export class PlayStore {
     return row && toPlay(row);
   }
 
-  /** The viewer's last play of the video that was noticed by reads and began at `sinceMs` or later. */
+  /** Returns the viewer's last play of the video that was detected by reads and began at `sinceMs` or later. */
   latestRead(videoId: string, viewer: string, sinceMs: number): Play | undefined {
     const row = this.#database
       .prepare(
@@ -58,14 +58,14 @@ export class PlayStore {
     return row && toPlay(row);
   }
 
-  /** Progress only grows: a report that comes late, or twice, changes nothing. */
+  /** Raises the progress of a play. Progress only grows: a late or repeated report changes nothing. */
   raise(id: string, { watchedS, isComplete }: WatchProgress): void {
     this.#database
       .prepare('UPDATE plays SET watched_s = MAX(watched_s, ?), is_complete = MAX(is_complete, ?) WHERE id = ?')
       .run(watchedS, isComplete ? 1 : 0, id);
   }
 
-  /** Deleting a video deletes its plays too (api-spec section 3). */
+  /** Deletes the plays of a deleted video (api-spec section 3). */
   forget(videoId: string): void {
     this.#database.prepare('DELETE FROM plays WHERE video_id = ?').run(videoId);
   }

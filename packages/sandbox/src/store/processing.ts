@@ -4,7 +4,7 @@ import { numberOrNull, text } from './columns.ts';
 import { inTransaction } from './database.ts';
 import type { Failure, StoredFile, Video, VideoStatus } from './videos.ts';
 
-/** The status of the videos: pending → processing → ready or failed. Knows no time: due times come in as values. */
+/** Changes the status of videos: pending → processing → ready or failed. Reads no clock; callers pass all times. */
 export class ProcessingStore {
   readonly #database: DatabaseSync;
 
@@ -14,8 +14,8 @@ export class ProcessingStore {
   }
 
   /**
-   * pending → processing until `dueAtMs`, with the result of the probe; a length that the video has already stays.
-   * @returns false unless it was pending
+   * pending → processing until `dueAtMs`, storing the probe result. A duration that the video already has is kept.
+   * @returns false if the video was not pending
    */
   startProcessing(file: StoredFile, probe: Probe, time: { nowMs: number; dueAtMs: number }): boolean {
     const result = this.#database
@@ -30,7 +30,7 @@ export class ProcessingStore {
     return result.changes > 0;
   }
 
-  /** processing → ready or failed, for all that are due. @returns them */
+  /** processing → ready or failed, for all videos that are due. @returns those videos */
   finishDue(nowMs: number): Pick<Video, 'id' | 'status'>[] {
     const rows = this.#database
       .prepare(
@@ -42,7 +42,7 @@ export class ProcessingStore {
     return rows.map((row) => ({ id: text(row, 'id'), status: text(row, 'status') as VideoStatus }));
   }
 
-  /** pending or processing → failed. @returns false if it is ready, failed or deleted. */
+  /** pending or processing → failed. @returns false if the video is ready, failed or deleted */
   fail(id: string, failure: Failure, nowMs: number): boolean {
     const result = this.#database
       .prepare(
@@ -53,20 +53,22 @@ export class ProcessingStore {
     return result.changes > 0;
   }
 
-  /** Makes a processing video due earlier. A stuck one, due beyond all times, stays stuck. */
+  /**
+   * Sets an earlier due time for a video in processing. A stuck video, whose due time is never reached, stays stuck.
+   */
   hurry(id: string, dueAtMs: number): void {
     this.#database
       .prepare("UPDATE videos SET due_at_ms = ? WHERE id = ? AND status = 'processing' AND due_at_ms < ?")
       .run(dueAtMs, id, Number.MAX_SAFE_INTEGER);
   }
 
-  /** When the next processing video is due, ms since 1970. */
+  /** Returns when the next video in processing is due, ms since 1970. */
   nextDueAtMs(): number | null {
     const row = this.#database.prepare("SELECT MIN(due_at_ms) AS due FROM videos WHERE status = 'processing'").get();
     return row ? numberOrNull(row, 'due') : null;
   }
 
-  /** Runs changes as one transaction, together with what their listeners store. */
+  /** Runs changes as one transaction, including what their listeners store. */
   atOnce<T>(work: () => T): T {
     return inTransaction(this.#database, work);
   }

@@ -14,8 +14,8 @@ import { WebhookStore } from './webhooks.ts';
 export type Records = ReturnType<typeof openRecords>;
 
 /**
- * All records of the service. @param path of the database, `:memory:` for one that ends with the process. @throws
- * DataFolderError
+ * Opens all records of the service. @param path of the database; `:memory:` for records that are discarded when the
+ * process exits @throws DataFolderError
  */
 export function openRecords(path: string) {
   const database = openDatabase(path, () => requireNothingOfOthers(dirname(path)));

@@ -5,7 +5,7 @@ import type { Records } from './records.ts';
 /**
  * Replaces the records and all files in one moment, even if the process is killed.
  * @param paths of the new files by video id; see `MediaFiles.prepare` @param work erases the records and writes the new
- *   ones; if it throws, nothing has changed
+ *   ones; if it throws, everything stays unchanged
  * @returns a promise that resolves when the old files are deleted
  */
 export function replaceEverything(

@@ -4,9 +4,9 @@ import { inTransaction } from './database.ts';
 export type Admission = { readonly admitted: true } | { readonly admitted: false; readonly retryAfterS: number };
 
 /**
- * The request limit of api-spec section 8 in a true rolling hour: request number n of a key is admitted
- * when request n - limit is an hour old. Refused requests do not count (assumed). Kept on disk, so that
- * a restart does not reset it.
+ * The request limit of api-spec section 8 over a true rolling hour: a key's request number n is admitted once its
+ * request n - limit is an hour old. Refused requests do not count (assumed). Kept on disk, so that a restart does not
+ * reset the limit.
  */
 export class RequestWindow {
   readonly #database: DatabaseSync;
@@ -45,7 +45,7 @@ export class RequestWindow {
     });
   }
 
-  /** Requests of the key in the current window. */
+  /** Returns the number of the key's requests in the current window. */
   used(keyId: number, nowMs: number): number {
     return Number(this.#count.get(keyId, nowMs - HOUR_MS)?.['total']);
   }

@@ -1,11 +1,11 @@
-/** A problem of the data folder: not a bug, and over when its owner has fixed it. */
+/** A problem with the data folder. Not a bug: it disappears once the folder's owner fixes it. */
 export interface StorageTrouble {
   readonly isFull: boolean;
-  /** The error in the words of the system or SQLite, for a sentence, without a path. */
+  /** The system's or SQLite's own description of the error, to be used in a sentence; contains no path. */
   readonly what: string;
 }
 
-/** @returns undefined for other errors */
+/** Recognises storage errors. @returns undefined for other errors */
 export function storageTroubleOf(error: unknown): StorageTrouble | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   if (error.code === 'ERR_SQLITE_ERROR') return troubleOfDatabase(error);
@@ -15,7 +15,10 @@ export function storageTroubleOf(error: unknown): StorageTrouble | undefined {
 
 const SYSTEM_TROUBLES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'ENOENT', 'ENOTDIR', 'ESTALE']);
 
-/** By the primary result code, the low byte of the one that node:sqlite gives (https://sqlite.org/rescode.html). */
+/**
+ * Recognises SQLite errors by their primary result code, the low byte of node:sqlite's `errcode`
+ * (https://sqlite.org/rescode.html).
+ */
 function troubleOfDatabase(error: Error): StorageTrouble | undefined {
   const result = 'errcode' in error ? Number(error.errcode) & 0xff : 0;
   return DATABASE_TROUBLES.has(result)

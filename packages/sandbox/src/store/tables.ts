@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { text, numberOrNull, type Row } from './columns.ts';
 
-/** The highest numbers ever given out, by table, so that none is given twice. */
+/** The highest number ever issued per table, so that no number is reused. */
 export type Sequences = Readonly<Record<string, number>>;
 
-/** An iterator, because a table may be larger than memory. @param table one of `tableNames` */
+/** Iterates over the rows, because a table may not fit in memory. @param table one of `tableNames` */
 export function rowsOf(database: DatabaseSync, table: string): NodeJS.Iterator<Row> {
   return database.prepare(`SELECT * FROM ${table}`).iterate();
 }
@@ -14,15 +14,15 @@ export function readSequences(database: DatabaseSync): Sequences {
   return Object.fromEntries(rows.map((row) => [text(row, 'name'), Number(row['seq'])] as const));
 }
 
-/** Within a transaction. Foreign keys are checked at the commit. */
+/** Deletes all rows. Call within a transaction; foreign keys are checked at the commit. */
 export function eraseTables(database: DatabaseSync): void {
   database.exec('PRAGMA defer_foreign_keys = ON');
   for (const table of [...tableNames(database), 'sqlite_sequence']) database.exec(`DELETE FROM ${table}`);
 }
 
 /**
- * Within a transaction, from an attached database with the same tables, into erased ones.
- * @throws the error of SQLite; a reference to nothing makes the commit throw
+ * Copies all rows from an attached database with the same tables into the erased tables. Call within a transaction.
+ * @throws SQLite's error; a dangling reference makes the commit throw
  */
 export function takeTables(database: DatabaseSync, from: string, sequences: Sequences): void {
   database.exec('PRAGMA defer_foreign_keys = ON');
@@ -33,8 +33,8 @@ export function takeTables(database: DatabaseSync, from: string, sequences: Sequ
 }
 
 /**
- * @returns a function that adds one row with all columns of the table. It throws the error of SQLite for a value that a
- *   column cannot have
+ * Prepares inserts into a table. @returns a function that adds one row with all columns of the table. It throws
+ * SQLite's error for a value that a column does not allow
  */
 export function rowInsert(database: DatabaseSync, table: string): (row: Row) => void {
   const columns = columnNames(database, table);
@@ -49,7 +49,7 @@ export function tableNames(database: DatabaseSync): string[] {
     .map((row) => text(row, 'name'));
 }
 
-/** The columns in their order in the table. @param table one of `tableNames` */
+/** Returns the column names in table order. @param table one of `tableNames` */
 export function columnNames(database: DatabaseSync, table: string): string[] {
   return database
     .prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid')
@@ -58,8 +58,9 @@ export function columnNames(database: DatabaseSync, table: string): string[] {
 }
 
 /**
- * The latest time in the records, ms since 1970; 0 for none. The clock must not start before it: after a restart, a
- * clock that had been moved forward would leave requests in the future, and the rate limit would count them for days.
+ * Returns the latest time in the records, ms since 1970; 0 if there is none. The clock must not start before it: if the
+ * clock had been moved forward, a restart would leave requests in the future, and the rate limit would count them for
+ * days.
  */
 export function latestTimeIn(database: DatabaseSync): number {
   const latest = TIMES.map(([table, column]) => `SELECT MAX(${column}) AS at_ms FROM ${table}`).join(' UNION ALL ');
@@ -67,7 +68,7 @@ export function latestTimeIn(database: DatabaseSync): number {
   return numberOrNull(row ?? {}, 'at_ms') ?? 0;
 }
 
-/** Each is the first column of an index, or its table is short. */
+/** Time columns. Each is the first column of an index, or its table is short. */
 const TIMES = [
   ['api_keys', 'created_at_ms'],
   ['api_keys', 'last_used_at_ms'],

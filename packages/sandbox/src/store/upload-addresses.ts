@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Whether an upload address is usable: 'void' = its video was deleted, 'unknown' = the service never issued it. */
+/** State of an upload address. 'void': its video was deleted; 'unknown': the service never issued it. */
 export type AddressState = 'valid' | 'wrong token' | 'expired' | 'void' | 'unknown';
 
 /**
- * One upload address per video, with only the hash of its token. It outlives the video, to say 'gone' and not
- * 'unknown'.
+ * One upload address per video, storing only the hash of its token. An address outlives its video, so that requests get
+ * 'gone' rather than 'unknown'.
  */
 export class UploadAddressStore {
   readonly #database: DatabaseSync;

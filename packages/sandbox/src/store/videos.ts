@@ -13,13 +13,13 @@ export interface Video {
   readonly tags: readonly string[];
   readonly sourceUrl: string | null;
   readonly createdAtMs: number;
-  /** When its bytes had arrived, and when it became ready or failed. */
+  /** When the video's bytes had arrived, and when it became ready or failed. */
   readonly uploadedAtMs: number | null;
   readonly endedAtMs: number | null;
   readonly status: VideoStatus;
-  /** Set for a ready video whose container states it. */
+  /** Set for a ready video if its container states the duration. */
   readonly durationS: number | null;
-  /** Facts about its file, for ready videos only: they are not public before. */
+  /** Facts about the file. Set for ready videos only, because they are not public earlier. */
   readonly media: VideoMedia | null;
   /** Set for a failed video. */
   readonly failure: Failure | null;
@@ -30,7 +30,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** Facts about the media, and the stored file. */
+/** Facts about the media and its stored file. */
 export interface VideoMedia extends MediaFacts {
   readonly sizeBytes: number;
   /** 64 hexadecimal digits. */
@@ -46,7 +46,7 @@ export interface StoredFile {
 
 export type NewVideo = Omit<Video, 'id' | 'status' | 'durationS' | 'media' | 'failure' | 'uploadedAtMs' | 'endedAtMs'>;
 
-/** Undefined fields stay unchanged. */
+/** Changes to a video. Undefined fields stay unchanged. */
 export interface VideoChange {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
@@ -69,7 +69,7 @@ export class VideoStore {
     this.#lists = new KnownLists(database);
   }
 
-  /** Adds a pending video. `idOf` gets its number, which is never used twice, even after a delete. */
+  /** Adds a pending video. `idOf` receives the video's number, which is never reused, even after a deletion. */
   create(video: NewVideo, idOf: (number: number) => string): string {
     const last = this.#database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'videos'").get();
     const id = idOf(Number(last?.['seq'] ?? 0) + 1);
@@ -95,13 +95,13 @@ export class VideoStore {
     return row && toVideo(row);
   }
 
-  /** One page, newest first, and the number of all videos that match. */
+  /** Returns one page, newest first, and the total number of matching videos. */
   page(filter: VideoFilter, page: number, perPage: number): { videos: Video[]; total: number } {
     const list = this.#list(filter);
     const offset = (page - 1) * perPage;
     const before = list.startAfter(offset);
     const { where, values } = conditionOf(filter, before);
-    // The inner query reads an index only: rows with long texts before the page are never touched.
+    // The inner query reads only an index, so rows before the page, which may hold long texts, are never read.
     const newest = `SELECT number FROM videos${where} ORDER BY created_at_ms DESC, number DESC LIMIT ? OFFSET ?`;
     const rows = this.#database
       .prepare(`SELECT * FROM videos WHERE number IN (${newest}) ORDER BY created_at_ms DESC, number DESC`)
@@ -111,7 +111,10 @@ export class VideoStore {
     return { videos: rows.map(toVideo), total: list.total };
   }
 
-  /** The same, oldest first: for a service that lists so. Each page costs as much as all before it. */
+  /**
+   * Returns one page, oldest first, for a service that lists videos that way. Each page costs as much as all pages
+   * before it.
+   */
   pageFromOldest(filter: VideoFilter, page: number, perPage: number): { videos: Video[]; total: number } {
     const { where, values } = conditionOf(filter);
     const rows = this.#database
@@ -132,7 +135,7 @@ export class VideoStore {
     });
   }
 
-  /** @returns the video after the change, undefined when there is none. */
+  /** Changes a video. @returns the changed video; undefined if it does not exist */
   change(id: string, change: VideoChange): Video | undefined {
     const before = this.find(id);
     if (!before) return undefined;
@@ -148,7 +151,10 @@ export class VideoStore {
     return after;
   }
 
-  /** Gives a pending video another age, or another length than its file will have. Undefined stays. */
+  /**
+   * Sets a pending video's creation time, or a duration that differs from its future file's. Undefined values change
+   * nothing.
+   */
   adjust(
     id: string,
     { createdAtMs, durationS }: { createdAtMs?: number | undefined; durationS?: number | undefined },
@@ -160,12 +166,12 @@ export class VideoStore {
       .run(createdAtMs ?? null, durationS ?? null, id);
   }
 
-  /** @returns false when there was none. */
+  /** Removes a video. @returns false if it does not exist */
   remove(id: string): boolean {
     return this.#database.prepare('DELETE FROM videos WHERE id = ?').run(id).changes > 0;
   }
 
-  /** Videos whose source_url was not imported yet, oldest first. */
+  /** Returns videos whose source_url has not been imported yet, oldest first. */
   awaitingImport(): Video[] {
     return this.#database
       .prepare("SELECT * FROM videos WHERE status = 'pending' AND source_url IS NOT NULL ORDER BY number")
@@ -173,7 +179,7 @@ export class VideoStore {
       .map(toVideo);
   }
 
-  /** Ids of videos whose file has the same content in an attached database with the same tables. */
+  /** Yields the ids of videos that have a file with the same content in an attached database with the same tables. */
   *withSameFileIn(attached: string): Generator<string> {
     const rows = this.#database
       .prepare(
@@ -185,7 +191,7 @@ export class VideoStore {
   }
 
   files(): StoredFile[] {
-    // Not `*`: it would load the texts of 100,000 videos into memory.
+    // Avoids `SELECT *`, which would load the texts of 100,000 videos into memory.
     const rows = this.#database
       .prepare('SELECT id, file_size_bytes, file_sha256 FROM videos WHERE file_sha256 IS NOT NULL ORDER BY number')
       .all();
@@ -197,7 +203,7 @@ export class VideoStore {
   }
 }
 
-/** @param before only videos after this one */
+/** Builds the WHERE clause of a list. @param before limits the list to videos that come after this position */
 function conditionOf(
   filter: VideoFilter,
   before: ListPosition | null = null,
@@ -235,7 +241,7 @@ function toVideo(row: Row): Video {
   };
 }
 
-/** The media of the row of a ready video. */
+/** Reads the media facts from a ready video's row. */
 export function mediaIn(row: Row): VideoMedia {
   return {
     container: text(row, 'container') as Container,

@@ -5,32 +5,32 @@ import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
 export interface Webhook {
   readonly id: string;
   readonly url: string;
-  /** `whsec_` and base64. Shown once, at the registration. */
+  /** `whsec_` followed by base64. Shown only once, at registration. */
   readonly secret: string;
   /** The subscribed event types. */
   readonly events: readonly string[];
   readonly createdAtMs: number;
 }
 
-/** One event for one webhook. */
+/** The delivery of one event to one webhook. */
 export interface Delivery {
   readonly id: string;
   readonly webhookId: string;
   readonly event: string;
-  /** The signed and sent bytes, the same in each attempt. */
+  /** The bytes that are signed and sent, the same in every attempt. */
   readonly body: string;
   readonly createdAtMs: number;
   readonly attempts: number;
-  /** Time of the next attempt; null when it was delivered or given up. */
+  /** Time of the next attempt; null once the event was delivered or given up. */
   readonly dueAtMs: number | null;
-  /** Status of the last attempt; null without an answer. */
+  /** HTTP status of the last attempt; null if there was no answer. */
   readonly status: number | null;
   /** Why the last attempt failed. */
   readonly error: string | null;
   readonly deliveredAtMs: number | null;
 }
 
-/** The result of an attempt, and when the next one is due. */
+/** The result of an attempt, and when the next one is due, if any. */
 export type Attempt = Pick<Delivery, 'status' | 'error' | 'dueAtMs' | 'deliveredAtMs'>;
 
 /** The webhooks and their deliveries. */
@@ -42,7 +42,7 @@ export class WebhookStore {
     this.#database = database;
   }
 
-  /** `idOf` gets its number, which is never used twice. */
+  /** Adds a webhook. `idOf` receives its number, which is never reused. */
   add({ url, secret, events, createdAtMs }: Omit<Webhook, 'id'>, idOf: (number: number) => string): Webhook {
     const id = idOf(this.#nextNumber('webhooks'));
     this.#database
@@ -51,7 +51,7 @@ export class WebhookStore {
     return { id, url, secret, events, createdAtMs };
   }
 
-  /** In the order of their registration. */
+  /** Returns the webhooks in registration order. */
   list(): Webhook[] {
     return this.#database.prepare('SELECT * FROM webhooks ORDER BY number').all().map(toWebhook);
   }
@@ -65,14 +65,15 @@ export class WebhookStore {
     return number(this.#database.prepare('SELECT COUNT(*) AS total FROM webhooks').get() ?? {}, 'total');
   }
 
-  /** Removes the webhook with its deliveries. @returns false if there is none */
+  /** Removes the webhook with its deliveries. @returns false if it does not exist */
   remove(id: string): boolean {
     this.#database.prepare('DELETE FROM webhook_deliveries WHERE webhook_id = ?').run(id);
     return this.#database.prepare('DELETE FROM webhooks WHERE id = ?').run(id).changes > 0;
   }
 
   /**
-   * Adds a delivery that is due now, and deletes the oldest of the webhook beyond `MOST_KEPT`, even undelivered ones.
+   * Adds a delivery that is due now, and deletes the webhook's oldest deliveries beyond `MOST_KEPT`, even undelivered
+   * ones.
    */
   addDelivery(
     { webhookId, event, body, createdAtMs }: Pick<Delivery, 'webhookId' | 'event' | 'body' | 'createdAtMs'>,
@@ -92,7 +93,7 @@ export class WebhookStore {
       .run(webhookId, MOST_KEPT);
   }
 
-  /** Newest first. */
+  /** Returns the webhook's deliveries, newest first. */
   deliveries(webhookId: string, limit: number): Delivery[] {
     return this.#database
       .prepare('SELECT * FROM webhook_deliveries WHERE webhook_id = ? ORDER BY number DESC LIMIT ?')
@@ -107,7 +108,7 @@ export class WebhookStore {
     return row && toDelivery(row);
   }
 
-  /** The oldest waiting delivery of each webhook. */
+  /** Returns the oldest waiting delivery of each webhook. */
   heads(): Delivery[] {
     return this.#database
       .prepare(
@@ -118,7 +119,7 @@ export class WebhookStore {
       .map(toDelivery);
   }
 
-  /** Does nothing if the delivery was deleted. */
+  /** Records the result of an attempt. Does nothing if the delivery was deleted. */
   noteAttempt(id: string, { status, error, dueAtMs, deliveredAtMs }: Attempt): void {
     this.#database
       .prepare(
@@ -128,7 +129,7 @@ export class WebhookStore {
       .run(status, error, dueAtMs, deliveredAtMs, id);
   }
 
-  /** Resets its attempts, and makes it due. */
+  /** Resets the delivery's attempts and makes it due. */
   startAgain(id: string, dueAtMs: number): void {
     this.#database
       .prepare('UPDATE webhook_deliveries SET attempts = 0, due_at_ms = ?, delivered_at_ms = NULL WHERE id = ?')
@@ -141,7 +142,7 @@ export class WebhookStore {
   }
 }
 
-/** assumed: a webhook that never answers must not fill the disk. */
+/** assumed: the limit keeps a webhook that never answers from filling the disk. */
 const MOST_KEPT = 10_000;
 
 function toWebhook(row: Row): Webhook {
