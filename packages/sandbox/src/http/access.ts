@@ -5,8 +5,8 @@ import type { Services } from '../services.ts';
 import { ApiError } from './api-error.ts';
 
 /**
- * Key first, rate limit second, everything else afterwards (api-spec sections 5 and 8): a client without a key learns
- * nothing about paths, and every authenticated request counts, failed ones included.
+ * Checks the key first and the rate limit second, before everything else (api-spec sections 5 and 8): a client without
+ * a key learns nothing about paths, and every authenticated request counts, even a failed one.
  */
 export function requireAccess(
   services: Pick<Services, 'records' | 'requestWindow' | 'clock' | 'journal'>,
@@ -24,7 +24,7 @@ export function requireAccess(
   };
 }
 
-/** The scheme is case-insensitive (RFC 9110 section 11.1). */
+/** Returns the key of a bearer header. The scheme is case-insensitive (RFC 9110 section 11.1). */
 export function bearerToken(header: string | undefined): string | undefined {
   return /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
 }
@@ -37,7 +37,8 @@ function requireKey(key: Grant | undefined): Grant {
 }
 
 /**
- * assumed: a key may be for reading only; what makes a key get `forbidden` is not shown (api-spec section 5, rule 8).
+ * assumed: a key may be read-only. The specification does not show why a key gets `forbidden` (api-spec section 5, rule
+ * 8).
  */
 function requirePermission({ isReadOnly }: Grant, method: string): void {
   if (!isReadOnly || READING.has(method)) return;

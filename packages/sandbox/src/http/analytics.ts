@@ -10,9 +10,9 @@ import { overviewRecord, videoAnalytics } from './wire.ts';
 type ReadParts = Pick<Services, 'records' | 'clock' | 'switchboard'>;
 
 /**
- * GET /analytics/videos. With video_id: that video's record (api-spec section 4.4). assumed: without it the records of
- * all videos, or of those of channel_id, most views first, in pages like GET /videos; a video_id with another channel's
- * id is 404.
+ * GET /analytics/videos. With video_id: that video's record (api-spec section 4.4). assumed: without it, the records of
+ * all videos, or of those in channel_id, most views first, paged like GET /videos; a video_id together with another
+ * channel's id is 404.
  */
 export function videosAnalytics({ records, clock, switchboard }: ReadParts): Handler {
   const { videos, statistics } = records;
@@ -34,7 +34,7 @@ export function videosAnalytics({ records, clock, switchboard }: ReadParts): Han
   };
 }
 
-/** GET /analytics/overview, of the whole account or of one channel (api-spec section 4.4). */
+/** GET /analytics/overview, for the whole account or one channel (api-spec section 4.4). */
 export function overviewAnalytics({ records, clock, switchboard }: ReadParts): Handler {
   return (context) => {
     const asked = query(context.req.raw, overviewQuery, switchboard.now.unknown_parameters);
@@ -45,9 +45,7 @@ export function overviewAnalytics({ records, clock, switchboard }: ReadParts): H
   };
 }
 
-/**
- * assumed: both days included, in UTC; at most 366 days; without `to` until today, without `from` the 30 days before.
- */
+/** assumed: both days included, in UTC; at most 366 days. `to` defaults to today, `from` to 30 days earlier. */
 function periodAsked(asked: AskedPeriod, nowMs: number): Period {
   const period = periodOf(asked, nowMs);
   const days = dayCount(period);

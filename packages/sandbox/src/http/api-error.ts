@@ -3,8 +3,8 @@ import { storageTroubleOf } from '../store/storage-trouble.ts';
 import { methodsAt } from './operations.ts';
 
 /**
- * A refusal with the error body of api-spec section 7. Its codes and statuses are given there; those for
- * invalid requests are left open, so the ones beyond that table are assumed.
+ * A refusal with the error body of api-spec section 7, which also defines its codes and statuses. The specification
+ * leaves those for invalid requests open, so the ones beyond its table are assumed.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -12,7 +12,8 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   /**
-   * @param code also determines the status @param message a whole sentence for the client @param headers of the answer
+   * @param code also determines the status @param message a whole sentence for the client @param headers sent with the
+   *   answer
    */
   constructor(code: ErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
@@ -24,7 +25,7 @@ export class ApiError extends Error {
     return STATUS[this.code];
   }
 
-  /** The whole answer's body, as JSON. */
+  /** The complete body of the answer, as JSON. */
   get body(): string {
     const answer: ErrorAnswer = { error: { code: this.code, message: this.message } };
     return JSON.stringify(answer);
@@ -57,13 +58,13 @@ const STATUS = {
   insufficient_storage: 507,
 } as const;
 
-/** The code that goes with an error status, and for one that has none the nearest. */
+/** Returns the code that belongs to an error status, or the closest one. */
 export function codeOfStatus(status: number): ErrorCode {
   const codes = Object.keys(STATUS) as ErrorCode[];
   return codes.find((code) => STATUS[code] === status) ?? (status >= 500 ? 'server_error' : 'bad_request');
 }
 
-/** Any error as an ApiError that reveals nothing of the server's internals. */
+/** Turns any error into an ApiError that reveals none of the server's internals. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const trouble = storageTroubleOf(error);
@@ -72,12 +73,12 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError('server_error', 'The sandbox failed to handle this request.');
 }
 
-/** Whether the error is a bug in the sandbox: neither a refusal nor a problem of its data folder. */
+/** Returns whether the error is a bug in the sandbox: neither a refusal nor a problem with its data folder. */
 export function isDefect(error: unknown): boolean {
   return !(error instanceof ApiError) && storageTroubleOf(error) === undefined;
 }
 
-/** @returns the error as an answer. Bugs are reported and become `server_error`. */
+/** Turns an error into an answer. Bugs are reported to `onDefect` and answered with `server_error`. */
 export function errorResponse(error: unknown, onDefect: (error: unknown) => void): Response {
   const refusal = toApiError(error);
   if (isDefect(error)) onDefect(error);
@@ -85,12 +86,12 @@ export function errorResponse(error: unknown, onDefect: (error: unknown) => void
   return new Response(refusal.body, { status: refusal.status, headers });
 }
 
-/** The answer of a port without an API. */
+/** Answers every request to a port without an API. */
 export function nothingHere(): Response {
   return errorResponse(new ApiError('not_found', 'There is nothing at this path.'), () => undefined);
 }
 
-/** The answer for a path without a route. @throws ApiError 404 or 405 */
+/** Answers a request for a path without a route. @throws ApiError 404 or 405 */
 export function answerElsewhere(method: string, path: string): Response {
   const methods = methodsAt(path);
   if (methods.length === 0) throw new ApiError('not_found', 'There is nothing at this path.');

@@ -8,7 +8,7 @@ import { noQuery } from './input.ts';
 import { operations, type OperationName } from './operations.ts';
 import { createVideo, deleteVideo, getVideo, listVideos, updateVideo } from './videos.ts';
 
-/** The JSON API of api-spec section 4, below /v1. */
+/** Creates the JSON API of api-spec section 4, under /v1. */
 export function createApi(services: Services): Hono {
   const api = new Hono();
   const handlers = handlersOf(services);

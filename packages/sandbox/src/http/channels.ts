@@ -7,7 +7,7 @@ import { isShallow } from '../inspector/nesting.ts';
 import { jsonBody, nameField, textField } from './input.ts';
 import { channelListItem, wholeChannel } from './wire.ts';
 
-/** GET /channels: all of them, in the order of their creation (assumed). */
+/** GET /channels: all channels, in creation order (assumed). */
 export function listChannels({ records: { channels } }: Pick<Services, 'records'>): Handler {
   return (context) => context.json({ data: channels.list().map(channelListItem) } satisfies ChannelList);
 }
@@ -40,7 +40,8 @@ const MAX_DEPTH = 32;
 const updateBody = z.strictObject({
   name: nameField(200).optional(),
   description: textField(10_000).optional(),
-  // assumed: the inner structure is not shown (api-spec section 2.2), so any object of sane depth.
+  // assumed: any object of limited depth, because the specification does not show the inner structure (api-spec section
+  // 2.2).
   default_player_settings: z
     .custom<Record<string, unknown>>(isPlainObject, 'must be an object')
     .refine((value) => isShallow(value, MAX_DEPTH), `must not be nested deeper than ${MAX_DEPTH} levels`)

@@ -2,13 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isUploadPath } from './operations.ts';
 
 /**
- * Lets pages of other origins do what they may (https://fetch.spec.whatwg.org/#http-cors-protocol): all may send a file
- * to an upload address, as with every service that browsers upload to, because the address is the permission. The API
- * is for those of `corsOrigins` alone: a key does not belong in a page that others load. Here and not in a route, so
- * that a page can read refusals and faults too. Nothing here allows cookies. Feeds and media have headers of their own.
+ * Answers cross-origin requests (https://fetch.spec.whatwg.org/#http-cors-protocol). Any page may send a file to an
+ * upload address, as with every service that browsers upload to, because knowing the address grants permission. Only
+ * pages of `corsOrigins` may use the API: a key does not belong in a page that others load. Handled outside the routes,
+ * so that a page can also read refusals and faults. Cookies are never allowed. Feeds and media set their own headers.
  *
  * @param corsOrigins like `http://localhost:5173`; `*` allows every origin
- * @returns whether the request was a preflight and is answered. It needs no key: browsers send none with it
+ * @returns whether the request was a preflight and has been answered. A preflight needs no key: browsers send none with
+ *   it
  */
 export function answerCors(
   request: IncomingMessage,
@@ -42,6 +43,6 @@ function allowedFor(path: string, asking: string | undefined, corsOrigins: reado
   if (!/^\/v1(\/|$)/.test(path)) return undefined;
   const origin = corsOrigins.find((one) => one === '*' || one === asking);
   if (origin === undefined) return undefined;
-  // `*` leaves out Authorization. It takes what libraries add for tracing.
+  // `*` allows the headers that tracing libraries add, but does not cover Authorization.
   return { origin, methods: 'GET, POST, PATCH, DELETE', headers: '*, Authorization' };
 }

@@ -1,12 +1,12 @@
 import type { BackgroundWork } from '../background-work.ts';
 import type { PortParts } from './server.ts';
 
-/** Receives copies of an API request, with as much of its body as was read, and of the answer. */
+/** Receives copies of an API request, including the part of its body that was read, and of the answer. */
 export type ExchangeListener = (request: Request, response: Response) => void | Promise<void>;
 
 export type Fetch = PortParts['fetch'];
 
-/** Passes every API exchange to the listener. The answer does not wait for it; closing does. */
+/** Passes every API exchange to the listener. Answers do not wait for the listener, but closing does. */
 export function showingExchanges(fetch: Fetch, onExchange: ExchangeListener, background: BackgroundWork): Fetch {
   return async (request, bindings) => {
     if (!isOfApi(request)) return fetch(request, bindings);
@@ -24,9 +24,9 @@ function isOfApi({ url }: Request): boolean {
 }
 
 /**
- * The same request, whose body is noted as it is read. Not a clone: of the two bodies of a cloned request one can be
- * cancelled only together with the other (Streams Standard, ReadableStreamTee), so a refused upload would wait for its
- * listener.
+ * Returns the same request, recording its body as it is read. A clone would not do: a cloned request has two bodies,
+ * and neither can be cancelled without the other (Streams Standard, ReadableStreamTee), so a refused upload would wait
+ * for its listener.
  */
 function withBodyNoted(request: Request, body: ReadableStream<Uint8Array>, read: Uint8Array[]): Request {
   const noting = new TransformStream<Uint8Array, Uint8Array>({

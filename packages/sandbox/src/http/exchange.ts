@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiError } from './api-error.ts';
 
-/** One request on the plain Node level. */
+/** One request and its answer as plain Node objects. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The client sends its body only after 100 Continue (RFC 9110 section 10.1.1). */
+  /** The client is waiting for 100 Continue before it sends its body (RFC 9110 section 10.1.1). */
   readonly awaitsContinue: boolean;
 }
 
@@ -22,16 +22,16 @@ export interface EarlyAnswer {
 }
 
 export function answerEarly({ response, awaitsContinue }: Exchange, answer: EarlyAnswer): void {
-  // A client that awaits 100 Continue may or may not send its body now, so the connection cannot be reused.
+  // A client that is waiting for 100 Continue may or may not send its body now, so the connection cannot be reused.
   const connection = awaitsContinue ? { Connection: 'close' } : {};
   answerJson(response, answer.status, answer.body, { ...answer.headers, ...connection });
 }
 
 /**
- * For a request that is answered before its body has been read to the end, which may never arrive.
+ * Closes the connection of a request that was answered before its whole body was read; the rest may never arrive.
  *
- * Closing a socket with unread bytes sends a reset, which can destroy the answer on its way to the client
- * (RFC 9112 section 9.6). So incoming bytes are discarded for a while before the connection is closed.
+ * Closing a socket with unread bytes sends a reset, which can destroy the answer on its way to the client (RFC 9112
+ * section 9.6). So incoming bytes are discarded for a while before the connection is closed.
  */
 export function lingerThenCut(request: IncomingMessage): void {
   if (request.complete) return;
@@ -42,7 +42,7 @@ export function lingerThenCut(request: IncomingMessage): void {
 
 const LINGER_MS = 2000;
 
-/** A JSON answer on a plain Node response. */
+/** Writes a JSON answer to a plain Node response. */
 export function answerJson(response: ServerResponse, status: number, body: string, headers: Headers = {}): void {
   const length = Buffer.byteLength(body);
   response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': length, ...headers });

@@ -17,8 +17,8 @@ export function listFeeds({ records: { feeds }, links }: Pick<Services, 'records
 type PublishParts = Pick<Services, 'records' | 'lifecycle' | 'clock' | 'events' | 'links' | 'switchboard'>;
 
 /**
- * POST /feeds/:id/publish. assumed: 200; the eligible videos are the newest ready ones of the feed's channel that its
- * readers can play, with their texts at the time of the publish; `video_count` counts them.
+ * POST /feeds/:id/publish. assumed: 200; the eligible videos are the newest ready ones in the feed's channel that its
+ * readers can play, with their texts at publish time; `video_count` counts those videos.
  */
 export function publishFeed({ records, lifecycle, clock, events, links, switchboard }: PublishParts): Handler {
   return async (context) => {

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { ApiError } from './api-error.ts';
 
-/** assumed: no limit is given for API bodies (api-spec section 8); metadata of a video fits in a fraction of this. */
+/**
+ * assumed: the specification gives no limit for API bodies (api-spec section 8). A video's metadata needs a fraction of
+ * this.
+ */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Reads and checks a JSON body. @throws ApiError 400, 413, 415 or 422 */
@@ -16,7 +19,7 @@ export async function jsonBody<T>(
   return checked(parsedJson(bytes), schema, { where: 'body', unknown });
 }
 
-/** What becomes of names that the schema does not have. */
+/** How to treat names that are not in the schema. */
 export type Unknown = 'refuse' | 'ignore';
 
 interface BodyOptions {
@@ -24,7 +27,7 @@ interface BodyOptions {
   readonly unknown?: Unknown;
 }
 
-/** As `jsonBody`, for requests with optional parameters only: no body counts as an empty object. */
+/** Like `jsonBody`, for requests whose parameters are all optional: an empty body counts as an empty object. */
 export async function jsonBodyIfAny<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
   const bytes = await limitedBody(request, MAX_BODY_BYTES);
   if (bytes.length === 0) return checked({}, schema, { where: 'body' });
@@ -33,8 +36,8 @@ export async function jsonBodyIfAny<T>(request: Request, schema: z.ZodType<T>): 
 }
 
 /**
- * For requests without a body (api-spec section 4.3). An empty JSON object is accepted, because generic HTTP tools send
- * one.
+ * Checks that a request has no body (api-spec section 4.3). Accepts an empty JSON object, because generic HTTP tools
+ * send one.
  */
 export async function noBody(request: Request, unknown: Unknown = 'refuse'): Promise<void> {
   const bytes = await limitedBody(request, MAX_BODY_BYTES);
@@ -44,7 +47,7 @@ export async function noBody(request: Request, unknown: Unknown = 'refuse'): Pro
 }
 
 /**
- * Reads and checks the query. @throws ApiError 422 for repeated parameters too, and for unknown ones unless they are
+ * Reads and checks the query. @throws ApiError 422, also for repeated parameters, and for unknown ones unless they are
  * ignored
  */
 export function query<T extends object>(request: Request, schema: z.ZodType<T>, unknown: Unknown = 'refuse'): T {
@@ -57,12 +60,12 @@ export function query<T extends object>(request: Request, schema: z.ZodType<T>, 
   return asked;
 }
 
-/** For requests without parameters. @throws ApiError 422 */
+/** Checks that a request has no parameters. @throws ApiError 422 */
 export function noQuery(request: Request, unknown: Unknown): void {
   query(request, z.strictObject({}), unknown);
 }
 
-/** The text of a JSON body, as it arrives. @throws ApiError 400, 413 or 415 */
+/** Yields the text of a JSON body as it arrives. @throws ApiError 400, 413 or 415 */
 export async function* jsonTexts(request: Request, maxBytes: number): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let isEmpty = true;
@@ -98,7 +101,7 @@ async function* limitedChunks(request: Request, maxBytes: number): AsyncGenerato
   }
 }
 
-/** A client that disconnects in the middle of its body is not a server error. */
+/** Yields the body's chunks. A client that disconnects partway through its body is not a server error. */
 async function* receivedChunks(request: Request): AsyncGenerator<Uint8Array> {
   try {
     yield* request.body ?? [];
@@ -138,8 +141,8 @@ function checked<T>(
 }
 
 /**
- * The length checks of zod also run on what is no text, and fail on an object whose `length` has a `toString` that is
- * none.
+ * Validates a value. zod's length checks run on non-strings too, and throw a TypeError for an object whose `length` has
+ * a `toString` that is not a function.
  */
 function parsed<T>(value: unknown, schema: z.ZodType<T>, where: string): z.ZodSafeParseResult<T> {
   try {
@@ -150,7 +153,7 @@ function parsed<T>(value: unknown, schema: z.ZodType<T>, where: string): z.ZodSa
   }
 }
 
-/** Sentences that name each mistake and its place. @param where what the whole is called */
+/** Describes each mistake and its place in a sentence. @param where name of the validated value as a whole */
 export function mistakesAsText(error: z.ZodError, where: string): string {
   return error.issues
     .slice(0, MAX_ISSUES)
@@ -158,7 +161,7 @@ export function mistakesAsText(error: z.ZodError, where: string): string {
     .join(' ');
 }
 
-/** At the top: deeper down are objects whose names a client chooses. */
+/** Matches unknown names at the top level only. Nested objects may have names that the client chooses. */
 function isUnknownHere(issue: z.core.$ZodIssue): issue is z.core.$ZodIssueUnrecognizedKeys {
   return issue.code === 'unrecognized_keys' && issue.path.length === 0;
 }
@@ -176,7 +179,7 @@ function sentenceOf(issue: z.core.$ZodIssue, where: string): string {
   return `${place}: ${issue.message}.`;
 }
 
-/** Names come from the client: shortened, and escaped as JSON escapes them. */
+/** Quotes a name that the client chose: shortened, and escaped as in JSON. */
 function quoted(name: string): string {
   return JSON.stringify(name.slice(0, 60));
 }
@@ -191,8 +194,8 @@ export function pageNumber(max: number) {
 }
 
 /**
- * A text of the client. assumed: the specification gives no lengths; these are generous, and NUL and broken
- * surrogate pairs are refused because no feed could carry them (XML 1.0 section 2.2).
+ * A text from the client. assumed: the specification gives no lengths, so these are generous. NUL and broken surrogate
+ * pairs are refused, because no feed could carry them (XML 1.0 section 2.2).
  */
 export function textField(maxCharacters: number) {
   return z

@@ -1,8 +1,8 @@
 import type { Subject } from '../inspector/subject.ts';
 
-/** A request and its answer in short, without secrets. */
+/** A summary of a request and its answer, without secrets. */
 export interface JournalEntry extends Subject {
-  /** Counted from 1, and in the events of the type 'request'. */
+  /** Counted from 1; also the number in 'request' events. */
   readonly number: number;
   readonly operation: string;
   readonly method: string;
@@ -10,17 +10,17 @@ export interface JournalEntry extends Subject {
   readonly path: string;
   /** Without the question mark, and without secrets. At most 300 characters. */
   readonly query: string;
-  /** 0 while there is no answer, or if the client disconnected before one. */
+  /** 0 until there is an answer, or if the client disconnected before one. */
   readonly status: number;
-  /** By the service's clock. */
+  /** Read from the service's clock. */
   readonly atMs: number;
-  /** In real time, even while the service's clock is frozen; null while the exchange is in progress. */
+  /** Real time, even while the service's clock is frozen; null while the exchange is in progress. */
   readonly durationMs: number | null;
-  /** Bytes on the connection, with heads and encryption; null while the exchange is in progress. */
+  /** Bytes on the connection, including headers and encryption; null while the exchange is in progress. */
   readonly bytesIn: number | null;
   readonly bytesOut: number | null;
   /** The number of the request's API key; null without a valid one. */
   readonly keyId: number | null;
-  /** The kind of the planned fault that hit it. */
+  /** Kind of the planned fault that affected the request; null if none did. */
   readonly fault: string | null;
 }

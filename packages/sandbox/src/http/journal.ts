@@ -13,18 +13,18 @@ import { shortened } from './shortened.ts';
 export interface JournalParts {
   /** The service's clock, ms since 1970. */
   readonly nowMs: () => number;
-  /** Receives `request` at the beginning and at the end of each exchange. */
+  /** Receives `request` at the start and end of each exchange. */
   readonly events: Events;
-  /** In clear; none of them is shown. */
+  /** Plain-text secrets to hide in entries. */
   readonly secrets?: readonly string[];
-  /** Default 100,000. */
+  /** Default: 100,000. */
   readonly mostEntries?: number;
 }
 
 /**
- * Requests and their answers, in order of arrival, without secrets. Bounded twice: of more than 100,000 entries the
- * oldest are dropped, and when headers and bodies take more than about 32 MiB, those of the oldest are. Requests to the
- * admin side and the page are not recorded.
+ * Records requests and their answers, in order of arrival, without secrets. Two limits apply: above 100,000 entries,
+ * the oldest entries are dropped, and when headers and bodies need more than about 32 MiB, the oldest headers and
+ * bodies are dropped. Requests to the admin side and the page are not recorded.
  */
 export class Journal {
   readonly #parts: JournalParts;
@@ -35,7 +35,7 @@ export class Journal {
   #cleared = 0;
   readonly #byResponse = new WeakMap<ServerResponse, FollowedExchange>();
   readonly #details = new BoundedDetails();
-  /** Bytes of the connection that earlier exchanges account for. */
+  /** Bytes of each connection that belong to earlier exchanges. */
   readonly #accounted = new WeakMap<Socket, Traffic>();
 
   /** @param parts clock, events, and the secrets to hide */
@@ -44,22 +44,22 @@ export class Journal {
     this.#masking = new Masking(parts.secrets ?? []);
   }
 
-  /** The number of the last request that was dropped for lack of room; 0 for none. */
+  /** Number of the last request that was dropped for lack of room; 0 if none was. */
   get forgotten(): number {
     return this.#forgotten;
   }
 
-  /** The number of the latest request when the journal was last cleared; 0 for never. */
+  /** Number of the latest request when the journal was last cleared; 0 if it never was. */
   get cleared(): number {
     return this.#cleared;
   }
 
-  /** The number of the latest request. */
+  /** Number of the latest request. */
   get lastNumber(): number {
     return this.#lastNumber;
   }
 
-  /** Records the request now, and the answer when the exchange ends. */
+  /** Records the request now, and its answer when the exchange ends. */
   follow(request: IncomingMessage, response: ServerResponse): void {
     const { path, query } = targetOf(request.url ?? '');
     if (isOwnPath(path)) return;
@@ -76,7 +76,7 @@ export class Journal {
       this.#forgotten = old.at(-1)?.number ?? 0;
       this.#forget(old);
     }
-    // Otherwise a page with thumbnails and players would keep refreshing because of its own reads.
+    // File reads are not announced: a page with thumbnails and players would keep refreshing because of its own reads.
     const announce = () => {
       if (!isAboutFiles(path)) this.#parts.events.emit('request', String(exchange.number));
     };
@@ -103,7 +103,7 @@ export class Journal {
     return this.#exchanges.map((exchange) => exchange.entry());
   }
 
-  /** The entries with their details, which are worked out when they are read. */
+  /** Returns the entries with their details, which are computed when first read. */
   inspected(): InspectedRequest[] {
     return this.#exchanges.map((exchange) => exchange.inspected());
   }
@@ -112,7 +112,7 @@ export class Journal {
     return this.#exchanges.find((exchange) => exchange.number === number)?.inspected();
   }
 
-  /** Also drops exchanges in progress. Numbering continues. */
+  /** Drops all entries, including exchanges in progress. Numbering continues. */
   clear(): void {
     this.#forgotten = 0;
     this.#cleared = this.#lastNumber;
@@ -164,7 +164,7 @@ interface Traffic {
   readonly bytesOut: number;
 }
 
-/** A target may be a whole address (RFC 9112 section 3.2.2), even one with a user name and a password. */
+/** Splits a request target. It may be an absolute URL (RFC 9112 section 3.2.2), even with a user name and password. */
 function targetOf(target: string): { readonly path: string; readonly query: string } {
   const url = target.startsWith('/') ? undefined : URL.parse(target);
   const [whole = ''] = (url === undefined ? target : `${url?.pathname ?? ''}${url?.search ?? ''}`).split('#', 1);

@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { UPLOAD_PREFIX } from './operations.ts';
 
-/** The addresses that answers contain. The service lives at one origin, the uploads possibly at another. */
+/** Builds the addresses in answers. The service has one origin; uploads may have another. */
 export class Links {
   readonly #origin: string;
   readonly #uploadOrigin: string;
   readonly #pictureExtension: string;
   readonly #asSeen = new AsyncLocalStorage<string | undefined>();
 
-  /** @param pictureExtension of thumbnails and artwork, which must match their type: `jpg` or `png` */
+  /** @param pictureExtension extension of thumbnails and artwork, which must match their type: `jpg` or `png` */
   constructor(origin: string, uploadOrigin: string, pictureExtension: string) {
     this.#origin = origin;
     this.#uploadOrigin = uploadOrigin;
@@ -28,10 +28,11 @@ export class Links {
   }
 
   /**
-   * Does the work with the links of a client that reaches the service by another host and port, as other containers do.
-   * @param host a Host header that was checked; with that of the service's own origin its scheme stays, that of a proxy
-   *   in front for example
-   * @param scheme of the port that the request came to
+   * Runs `work` with the links as seen by a client that reaches the service by another host and port, for instance from
+   * another container.
+   * @param host a Host header that was checked. For the service's own host, the own origin's scheme is kept, for
+   *   instance that of a proxy in front of the service
+   * @param scheme scheme of the port that received the request
    */
   seenBy<T>(host: string, scheme: 'http' | 'https', work: () => T): T {
     const own = new URL(this.#origin);
@@ -39,7 +40,7 @@ export class Links {
     return isOwn ? work() : this.#asSeen.run(new URL(`${scheme}://${host}`).origin, work);
   }
 
-  /** Does the work with the service's own links, for what others get than the client whose request brought it about. */
+  /** Runs `work` with the service's own links, for output that goes to others than the requesting client. */
   seenByAll<T>(work: () => T): T {
     return this.#asSeen.run(undefined, work);
   }
@@ -48,7 +49,7 @@ export class Links {
     return `${this.uploadOrigin}${UPLOAD_PREFIX}${videoId}/${token}`;
   }
 
-  /** With the file's extension: podcast readers refuse an enclosure without one. */
+  /** Includes the file's extension: podcast readers refuse an enclosure without one. */
   media(videoId: string, extension: string): string {
     return `${this.origin}/cdn/videos/${videoId}.${extension}`;
   }
@@ -61,7 +62,7 @@ export class Links {
     return `${this.origin}/cdn/artwork/${channelId}.${this.#pictureExtension}`;
   }
 
-  /** The website of every channel: channels have no page of their own (assumed). */
+  /** Returns the website of every channel: channels have no page of their own (assumed). */
   website(): string {
     return `${this.origin}/`;
   }
@@ -75,12 +76,15 @@ export class Links {
   }
 }
 
-/** Marks the player's reads of the media file: the player reports its plays itself, and none may count twice. */
+/**
+ * Marks the player's reads of the media file. The player reports its plays itself, so its reads must not count as
+ * plays.
+ */
 export function embedMediaUrl(mediaUrl: string): string {
   return `${mediaUrl}?${MARK}`;
 }
 
-/** @param target of a request, path and query */
+/** Returns whether the player reads the media file. @param target path and query of the request */
 export function isReadByEmbed(target: string): boolean {
   return target.split('?')[1] === MARK;
 }

@@ -1,4 +1,4 @@
-/** The operations of the API: the one list behind routing, the journal and the `Allow` header. */
+/** The API's operations: the single list behind routing, the journal and the `Allow` header. */
 export const operations = [
   { name: 'videos.list', method: 'GET', path: '/v1/videos' },
   { name: 'videos.create', method: 'POST', path: '/v1/videos' },
@@ -15,7 +15,7 @@ export const operations = [
 
 export type OperationName = (typeof operations)[number]['name'];
 
-/** Requests outside the API, named for the journal only. */
+/** Requests outside the API, named only for the journal. */
 export const openOperations = [
   { name: 'feeds.read', method: 'GET', path: '/feeds/:file' },
   { name: 'media.read', method: 'GET', path: '/cdn/videos/:file' },
@@ -27,7 +27,10 @@ export const openOperations = [
   { name: 'contract.read', method: 'GET', path: '/openapi.yaml' },
 ] as const;
 
-/** @returns the operation's name, `uploads.put`, or `unknown`. HEAD is GET without a body (RFC 9110 section 9.3.2). */
+/**
+ * Names the operation of a request. HEAD counts as GET (RFC 9110 section 9.3.2). @returns `uploads.put`, for example,
+ * or `unknown`
+ */
 export function operationOf(method: string, path: string): string {
   if (isUploadPath(path)) return method === 'PUT' ? 'uploads.put' : 'unknown';
   const asked = method === 'HEAD' ? 'GET' : method;
@@ -35,17 +38,17 @@ export function operationOf(method: string, path: string): string {
   return all.find((operation) => operation.method === asked && isAt(operation.path, path))?.name ?? 'unknown';
 }
 
-/** Whether a planned fault may apply to an operation: it is one of the API, or an upload. */
+/** Returns whether a planned fault may apply to an operation, which holds for the API and uploads. */
 export function isOfApi(operation: string): boolean {
   return operation === 'uploads.put' || operations.some(({ name }) => name === operation);
 }
 
-/** Whether the path is of the API or of uploads, even if nothing is there. */
+/** Returns whether the path belongs to the API or to uploads, even if it has no route. */
 export function isApiPath(path: string): boolean {
   return isUploadPath(path) || /^\/v1(\/|$)/.test(path);
 }
 
-/** @returns the methods that the path has, HEAD and OPTIONS included; none for a path that does not exist. */
+/** Returns the methods of a path, including HEAD and OPTIONS; empty for a path that does not exist. */
 export function methodsAt(path: string): string[] {
   const methods = operations.filter((operation) => isAt(operation.path, path)).map((operation) => operation.method);
   if (methods.length === 0) return [];
@@ -58,22 +61,22 @@ export function isUploadPath(path: string): boolean {
   return path.startsWith(UPLOAD_PREFIX);
 }
 
-/** Belongs to the admin side or the page, not to the service of the specification. */
+/** Returns whether a path belongs to the admin side or the page rather than to the specified service. */
 export function isOwnPath(path: string): boolean {
   return path === '/' || /^\/(_sandbox|_page)(\/|$)/.test(path);
 }
 
-/** Thumbnails, media and players, which the page loads itself. */
+/** Matches thumbnails, media and players, which the page loads itself. */
 export function isAboutFiles(path: string): boolean {
   return path.startsWith('/cdn/') || path.startsWith('/embed/');
 }
 
-/** The path without the token of an upload address, even in a misplaced one. */
+/** Masks the token of an upload address in a path, even in a misplaced address. */
 export function withoutSecrets(path: string): string {
   return path.replace(/^(.*?\/uploads\/[^/]*)\/.*/, '$1/[token]');
 }
 
-/** @param pattern may have parts like `:id` for any part that is not empty */
+/** Matches a path. @param pattern may contain parts like `:id`, which match any non-empty part */
 export function isAt(pattern: string, path: string): boolean {
   const wanted = pattern.split('/');
   const given = path.split('/');

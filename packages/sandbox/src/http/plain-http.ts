@@ -6,7 +6,7 @@ import { ApiError } from './api-error.ts';
 
 /**
  * Answers a client that speaks plain http to an https port, where Node would only drop the connection (api-spec section
- * 5, rule 5). assumed: 400; a redirect would teach clients to send the key in clear first.
+ * 5, rule 5). assumed: 400. A redirect would teach clients to send the key in clear text first.
  */
 export function refusePlainHttp(server: Server): void {
   const sockets = new Map<string, Socket>();
@@ -15,7 +15,7 @@ export function refusePlainHttp(server: Server): void {
     sockets.set(peer, socket);
     socket.once('close', () => sockets.delete(peer));
   });
-  // Before Node's own listener, which destroys the connection.
+  // Prepended, because Node's own listener destroys the connection.
   server.prependListener('tlsClientError', (error: NodeJS.ErrnoException, encrypted: TLSSocket) => {
     if (error.code === 'ERR_SSL_HTTP_REQUEST') sockets.get(peerOf(encrypted))?.end(answer());
   });
@@ -25,7 +25,7 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** There is no response object yet: the bytes did not get as far as the HTTP parser. */
+/** Builds the raw answer. There is no response object, because the bytes never reached the HTTP parser. */
 function answer(): string {
   const { status, body } = new ApiError('bad_request', 'This port accepts https only.');
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json`;

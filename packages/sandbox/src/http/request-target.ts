@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Gives the request's target one form, so that routes, journal and planned faults see the same: a whole address (RFC
- * 9112 section 3.2.2) becomes its path and query, dot segments are resolved, and `%76` is `v` (RFC 3986 section 6.2.2).
- * @param isOwnHost of a name or address without a port; see `ownHosts` @returns whether it is for this service
+ * Normalises the request target, so that routes, journal and planned faults see the same one: an absolute URL (RFC 9112
+ * section 3.2.2) becomes its path and query, dot segments are resolved, and `%76` becomes `v` (RFC 3986 section 6.2.2).
+ * @param isOwnHost receives a name or address without a port; see `ownHosts` @returns whether the request is for this
+ *   service
  */
 export function straightenTarget(request: IncomingMessage, isOwnHost: (host: string) => boolean): boolean {
   const [host = '', ...others] = request.headersDistinct['host'] ?? [];
@@ -13,13 +14,13 @@ export function straightenTarget(request: IncomingMessage, isOwnHost: (host: str
 }
 
 interface Target {
-  /** Set for an absolute address. */
+  /** Set for an absolute URL. */
   readonly host?: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
 }
 
-/** @returns undefined for a target that is neither a path nor an http address; the handler refuses it */
+/** Parses a target. @returns undefined if it is neither a path nor an http URL; the handler refuses the request */
 function targetOf(target: string): Target | undefined {
   if (target.includes('\\')) return undefined; // URL treats it as a slash
   const url = URL.parse(target.startsWith('/') ? `http://localhost${target}` : target);
@@ -28,13 +29,13 @@ function targetOf(target: string): Target | undefined {
   return target.startsWith('/') ? { path } : { host: url.host, path };
 }
 
-/** Letters, digits, `-`, `.`, `_` and `~` mean the same with and without encoding, and nothing else does. */
+/** Decodes letters, digits, `-`, `.`, `_` and `~`, the only characters that mean the same with and without encoding. */
 function plainly(encoded: string): string {
   const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
   return /[\w.~-]/.test(character) ? character : encoded;
 }
 
-/** @returns the Host header without its port, '' for one that is not valid */
+/** Returns the Host header without its port; '' if it is invalid. */
 function nameIn(host: string): string {
   return URL.parse(`http://${host}`)?.hostname ?? '';
 }

@@ -12,18 +12,18 @@ import { answerCors } from './cors.ts';
 import { refusePlainHttp } from './plain-http.ts';
 import { straightenTarget } from './request-target.ts';
 
-/** The sites of one port. */
+/** What one port serves. */
 export interface PortParts {
   readonly journal: Journal;
   readonly background: BackgroundWork;
   /** Listeners on the plain Node request, by path prefix. */
   readonly raw: Readonly<Record<string, RawListener>>;
   readonly fetch: (request: Request, bindings: HttpBindings | Http2Bindings) => Response | Promise<Response>;
-  /** Whether a request may ask for this host; others are refused. */
+  /** Returns whether requests may be for this host; others are refused. */
   readonly isOwnHost: (host: string) => boolean;
   /** Origins whose pages may use the API. */
   readonly corsOrigins: readonly string[];
-  /** Wraps the handling of each request for this machine. */
+  /** Wraps the handling of every request for this service. */
   readonly layer: Layer;
   readonly onDefect: (error: unknown) => void;
 }
@@ -32,8 +32,8 @@ export interface PortParts {
 export type Layer = (exchange: Exchange, proceed: (exchange: Exchange) => Promise<void>) => Promise<void>;
 
 /**
- * Answers a request itself, and rejects only on a bug. `awaitsContinue`: the client sends its body only after 100
- * Continue.
+ * Answers a request itself, and rejects only on a bug. `awaitsContinue`: the client is waiting for 100 Continue before
+ * it sends its body.
  */
 export type RawListener = (
   request: IncomingMessage,
@@ -41,13 +41,13 @@ export type RawListener = (
   awaitsContinue: boolean,
 ) => Promise<void>;
 
-/** PEM texts. */
+/** Certificate and key as PEM texts. */
 export interface Certificate {
   readonly key: string;
   readonly cert: string;
 }
 
-/** A port that is open. */
+/** An open port. */
 export interface Listening {
   readonly server: Server;
   readonly port: number;
@@ -55,10 +55,10 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Listens on the host; nothing is answered until `serve`. @throws the listen error, EADDRINUSE for example */
+/** Listens on the host; requests get no answer until `serve`. @throws the listen error, for example EADDRINUSE */
 export async function listen(host: string, port: number, certificate?: Certificate): Promise<Listening> {
-  // A body is read in fewer, longer runs with a high-water mark above Node's 64 KiB.
-  // requestTimeout limits a whole request with its body: an upload may take hours. A silent socket is still closed.
+  // A high-water mark above Node's 64 KiB reads a body in fewer, longer runs. requestTimeout is off, because it limits
+  // a whole request with its body, and an upload may take hours. A silent socket is still closed.
   const options = { highWaterMark: 1 << 20, requestTimeout: 0, headersTimeout: 30_000, requireHostHeader: false };
   const server = certificate ? httpsServer({ ...options, ...certificate }) : createServer(options);
   server.setTimeout(120_000);
@@ -74,7 +74,7 @@ function httpsServer(options: ServerOptions): Server {
   return server;
 }
 
-/** Connects the port with what it serves. */
+/** Starts answering requests on the port. */
 export function serve(server: Server, parts: PortParts): void {
   const dispatch = dispatcher(parts);
   server.on('request', (request, response) => dispatch(request, response, false));
@@ -90,8 +90,8 @@ export function serve(server: Server, parts: PortParts): void {
 }
 
 /**
- * Also those that Node's `closeAllConnections` does not know: clients that have connected to an https port and sent
- * nothing yet.
+ * Tracks the server's connections, including those that Node's `closeAllConnections` misses: clients that have
+ * connected to an https port but sent nothing yet.
  */
 function connectionsOf(server: Server): ReadonlySet<Socket> {
   const connections = new Set<Socket>();
@@ -153,7 +153,10 @@ interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-/** The client would take a body for the next answer (RFC 9110 section 9.3.2). */
+/**
+ * Returns whether the broken request was a HEAD. Its client would mistake a body for the next answer (RFC 9110 section
+ * 9.3.2).
+ */
 function isOfHead({ rawPacket }: ParserError): boolean {
   return rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
 }

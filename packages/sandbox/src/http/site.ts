@@ -7,7 +7,10 @@ import { answerElsewhere, errorResponse, ApiError } from './api-error.ts';
 import { lazily } from './lazily.ts';
 import { packageFile } from '../package-files.ts';
 
-/** API, feeds, embeds, admin side and page: everything except uploads and media files. 404 everywhere else. */
+/**
+ * Creates the site: API, feeds, embeds, admin side and page; everything except uploads and media files. Any other path
+ * is 404.
+ */
 export function createSite(services: Services): Hono<{ Bindings: HttpBindings }> {
   const site = new Hono<{ Bindings: HttpBindings }>();
   site.use('/v1/*', requireAccess(services));
@@ -29,8 +32,8 @@ function partsOf(services: Services): [paths: string[], load: () => Promise<Hono
 }
 
 /**
- * GET /openapi.yaml: the contract of this very version, for OpenAPI tools. Needs no key, because it reveals nothing of
- * the account.
+ * GET /openapi.yaml: the contract of exactly this version, for OpenAPI tools. Needs no key, because it reveals nothing
+ * about the account.
  */
 function createContractRoutes(): Hono {
   const routes = new Hono();

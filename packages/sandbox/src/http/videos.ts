@@ -11,7 +11,7 @@ import { videoListItem, wholeVideo } from './wire.ts';
 type ReadParts = Pick<Services, 'records' | 'lifecycle' | 'links'>;
 type Switched = Pick<Services, 'switchboard'>;
 
-/** GET /videos: newest first (assumed), pending ones too without a status filter (assumed). */
+/** GET /videos: newest first (assumed). Without a status filter, pending videos are included (assumed). */
 export function listVideos({ records: { videos }, lifecycle, links, switchboard }: ReadParts & Switched): Handler {
   return (context) => {
     const { unknown_parameters: unknown, per_page_over_100: beyond, list_order: order } = switchboard.now;
@@ -29,7 +29,10 @@ export function listVideos({ records: { videos }, lifecycle, links, switchboard 
   };
 }
 
-/** POST /videos. assumed: 201; without channel_id the account's first channel; an upload_url with a source_url too. */
+/**
+ * POST /videos. assumed: 201; channel_id defaults to the account's first channel; a video with a source_url also gets
+ * an upload_url.
+ */
 export function createVideo({
   records: { channels },
   admission,
@@ -62,7 +65,7 @@ export function createVideo({
   };
 }
 
-/** GET /videos/:id. assumed: wrapped in data, as api-spec section 4 says of answers in general. */
+/** GET /videos/:id. assumed: wrapped in data, as api-spec section 4 states for answers in general. */
 export function getVideo({ records: { videos }, lifecycle, links }: ReadParts): Handler {
   return (context) => {
     lifecycle.advance();
@@ -92,7 +95,7 @@ export function updateVideo({
   };
 }
 
-/** DELETE /videos/:id. assumed: 204 without a body; a second one is 404. */
+/** DELETE /videos/:id. assumed: 204 without a body; deleting again is 404. */
 export function deleteVideo({
   admission,
   mediaFiles,

@@ -6,7 +6,7 @@ import type { Overview, VideoStatistics } from '../store/play-statistics.ts';
 import type { Video } from '../store/videos.ts';
 import type { Links } from './links.ts';
 
-/** api-spec section 2.1. assumed: duration and thumbnail_url are null until the video is ready. */
+/** A video as in api-spec section 2.1. assumed: duration and thumbnail_url are null until the video is ready. */
 export function videoListItem(video: Video, links: Links): wire.VideoListItem {
   return {
     id: video.id,
@@ -20,8 +20,8 @@ export function videoListItem(video: Video, links: Links): wire.VideoListItem {
 }
 
 /**
- * assumed: a single video has all fields of api-spec section 2.1 but upload_url, null where not set, and its error if
- * it failed.
+ * assumed: a single video has all fields of api-spec section 2.1 except upload_url, null if unset, and its error if it
+ * failed.
  */
 export function wholeVideo(video: Video, links: Links): wire.Video {
   return {
@@ -34,7 +34,7 @@ export function wholeVideo(video: Video, links: Links): wire.Video {
   };
 }
 
-/** api-spec section 2.2. */
+/** A channel as in api-spec section 2.2. */
 export function channelListItem(channel: Channel): wire.ChannelListItem {
   return {
     id: channel.id,
@@ -45,7 +45,7 @@ export function channelListItem(channel: Channel): wire.ChannelListItem {
   };
 }
 
-/** assumed: the answer to a change has the updatable fields too. */
+/** assumed: the answer to a change includes the updatable fields. */
 export function wholeChannel(channel: Channel): wire.Channel {
   return {
     ...channelListItem(channel),
@@ -54,7 +54,7 @@ export function wholeChannel(channel: Channel): wire.Channel {
   };
 }
 
-/** api-spec section 2.3. assumed: last_published_at is null before the first publish. */
+/** A feed as in api-spec section 2.3. assumed: last_published_at is null before the first publish. */
 export function feedItem(feed: Feed, links: Links): wire.Feed {
   return {
     id: feed.id,
@@ -66,12 +66,15 @@ export function feedItem(feed: Feed, links: Links): wire.Feed {
   };
 }
 
-/** api-spec section 2.4. */
+/** The answer to a publish, as in api-spec section 2.4. */
 export function publishResult(feedId: string, publishedAtMs: number, videoCount: number): wire.PublishResult {
   return { feed_id: feedId, status: 'published', published_at: isoTime(publishedAtMs), video_count: videoCount };
 }
 
-/** api-spec section 2.5. assumed: rounded to a thousandth of a second and to four decimals; 0 without views. */
+/**
+ * A video's statistics as in api-spec section 2.5. assumed: seconds are rounded to a thousandth and rates to four
+ * decimals; 0 without views.
+ */
 export function videoAnalytics(video: VideoStatistics, period: Period): wire.VideoAnalytics {
   return {
     video_id: video.videoId,
@@ -83,7 +86,7 @@ export function videoAnalytics(video: VideoStatistics, period: Period): wire.Vid
   };
 }
 
-/** api-spec section 2.5. */
+/** The overview as in api-spec section 2.5. */
 export function overviewRecord(overview: Overview, period: Period): wire.AnalyticsOverview {
   return {
     period: { from: period.from, to: period.to },
