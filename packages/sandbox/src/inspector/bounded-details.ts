@@ -1,22 +1,25 @@
 import type { FollowedExchange } from './followed-exchange.ts';
 
-/** What headers and bodies of all ended exchanges may take together. */
+/** Maximum memory for the headers and bodies of all finished exchanges together. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** Those exchanges whose details are kept: when they take too much memory, the ones that ended first lose theirs. */
+/**
+ * The exchanges whose details are kept. When the details need too much memory, the exchanges that finished first lose
+ * theirs.
+ */
 export class BoundedDetails {
   readonly #mostBytes: number;
-  /** In the order in which they ended. */
+  /** Exchanges in the order in which they finished. */
   readonly #kept = new Set<FollowedExchange>();
   readonly #dropped = new WeakSet<FollowedExchange>();
   #bytes = 0;
 
-  /** @param mostBytes about how much memory they may take */
+  /** @param mostBytes approximate memory limit for the details */
   constructor(mostBytes = MOST_BYTES) {
     this.#mostBytes = mostBytes;
   }
 
-  /** Takes an exchange that has ended. */
+  /** Adds an exchange that has finished. */
   add(exchange: FollowedExchange): void {
     if (this.#dropped.has(exchange)) return exchange.dropDetails();
     this.#kept.add(exchange);
@@ -27,7 +30,7 @@ export class BoundedDetails {
     }
   }
 
-  /** Drops the details of an exchange, now or when it ends. */
+  /** Drops an exchange's details, now or when it finishes. */
   drop(exchange: FollowedExchange): void {
     this.#dropped.add(exchange);
     if (!this.#kept.delete(exchange)) return;

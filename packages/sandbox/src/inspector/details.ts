@@ -5,14 +5,14 @@ import type { Masking } from './masking.ts';
 import type { RecordedBody } from './recorded-body.ts';
 import { headerPairs, type Recording } from './recording.ts';
 
-/** An entry of the journal with everything that is known of its exchange, without secrets. */
+/** A journal entry with everything known about its exchange, without secrets. */
 export interface InspectedRequest extends JournalEntry {
-  /** Undefined if the journal no longer had room for it. */
+  /** Undefined if the journal had no room left for the details. */
   readonly details: Details | undefined;
 }
 
 export interface Details {
-  /** By their names in lower case; repeated ones joined with a comma. */
+  /** Headers by lower-case name; repeated headers are joined with a comma. */
   readonly requestHeaders: Headers;
   readonly requestBody: ShownBody;
   readonly answerHeaders: Headers;
@@ -20,7 +20,7 @@ export interface Details {
   readonly receivedMs: number | null;
   readonly firstByteMs: number | null;
   readonly sentMs: number | null;
-  /** The rule of the fault that hit it. */
+  /** The rule of the fault that affected the exchange. */
   readonly faultRule: FaultRule | undefined;
 }
 
@@ -28,19 +28,19 @@ type Headers = Readonly<Record<string, string>>;
 
 export interface ShownBody {
   readonly type: string | null;
-  /** How much has passed, not how much is kept. */
+  /** Size of the body as transferred, including bytes that are not kept. */
   readonly sizeBytes: number;
-  /** Whether it has passed to its end. */
+  /** Whether the body was transferred to its end. */
   readonly isComplete: boolean;
-  /** Whether less is kept than has passed. */
+  /** Whether only part of the transferred body is kept. */
   readonly isCut: boolean;
-  /** Null for what is no text. */
+  /** The body as text; null if it is not text. */
   readonly text: string | null;
-  /** The first bytes of what is no text. */
+  /** The first bytes of a body that is not text. */
   readonly firstBytes: Buffer;
 }
 
-/** Pure: the recording without its secrets. @param keyName shown in the place of the key */
+/** Returns the recording without its secrets. Pure. @param about `about.keyName` is shown instead of the key */
 export function detailsOf(recording: Recording, masking: Masking, about: About): Details {
   const requestHeaders = shownHeaders(pairsOf(recording.requestHeaders), masking);
   const answerHeaders = shownHeaders(headerPairs(recording.answerHead), masking);
@@ -62,7 +62,7 @@ export function detailsOf(recording: Recording, masking: Masking, about: About):
 }
 
 interface About {
-  /** `key_1`; null without a valid key. */
+  /** `key_1`, for example; null without a valid key. */
   readonly keyName: string | null;
   readonly faultRule: FaultRule | undefined;
 }
@@ -106,14 +106,14 @@ function shownBody(body: RecordedBody, headers: Headers, masking: Masking): Show
 }
 
 /**
- * The beginning of a body that is not text. A text in another encoding than UTF-8 counts as binary, and may contain
- * secrets too.
+ * Returns the first bytes of a body that is not text. Text in an encoding other than UTF-8 counts as binary, and may
+ * contain secrets too.
  */
 function firstOf(bytes: Buffer, masking: Masking): Buffer {
   return Buffer.from(masking.text(bytes.toString('latin1'), true), 'latin1').subarray(0, 32);
 }
 
-/** @returns null if it is not UTF-8. A cut may go through a character, which is left out then. */
+/** Decodes UTF-8. @returns null if the bytes are not UTF-8. If a cut splits a character, the character is omitted */
 function textOf(bytes: Buffer, isCut: boolean): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
@@ -122,7 +122,7 @@ function textOf(bytes: Buffer, isCut: boolean): string | null {
   }
 }
 
-/** The body as JSON; undefined if it is none, not whole, or nested too deeply to be shown. */
+/** Parses the body as JSON. @returns undefined if it is not JSON, incomplete, or nested too deeply to be shown */
 export function jsonOf({ text, isCut }: Pick<ShownBody, 'text' | 'isCut'>): unknown {
   if (text === null || isCut) return undefined;
   try {

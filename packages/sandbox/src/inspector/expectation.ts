@@ -2,46 +2,55 @@ import { z } from 'zod';
 import { nameField } from '../http/input.ts';
 import { matcher, type Matcher } from './matcher.ts';
 
-/** How often requests must come, and when. Without a count, at least one must come. */
+/** How many matching requests are expected, and when. Without a count, at least one is expected. */
 export interface Expectation {
-  /** To refer to it, and in reports. Unique. */
+  /** Unique name for references and reports. */
   readonly name?: string | undefined;
-  /** Which requests are meant. */
+  /** Selects the expected requests. */
   readonly request: Matcher;
   readonly exactly?: number | undefined;
   readonly at_least?: number | undefined;
   readonly at_most?: number | undefined;
-  /** None may come. */
+  /** No matching request may arrive. */
   readonly never?: true | undefined;
-  /** All of them must come before the first of those: the name of another expectation, or a matcher. */
+  /**
+   * All matching requests must arrive before the first request that this reference selects: the name of another
+   * expectation, or a matcher.
+   */
   readonly before?: Reference | undefined;
-  /** All of them must come after the first of those. */
+  /** All matching requests must arrive after the first request that this reference selects. */
   readonly after?: Reference | undefined;
-  /** All of them must come after the first of the one, and before the first of the other. */
+  /**
+   * All matching requests must arrive after the first request of the first reference and before the first request of
+   * the second one.
+   */
   readonly between?: readonly [Reference, Reference] | undefined;
-  /** Only those that come after the first of `after`, and before the next of `before`, count. */
+  /** Counts only requests after the first request of `after`, and before the next request of `before`. */
   readonly within?: { readonly after?: Reference | undefined; readonly before?: Reference | undefined } | undefined;
 }
 
 export type Reference = string | Matcher;
 
-/** The expectations on all requests. */
+/** Expectations on all requests together. */
 export interface Expectations {
   readonly expectations: readonly Expectation[];
-  /** No other requests may come. Reads of media, thumbnails and players do not count. Default false. */
+  /** Allows no other requests, except reads of media, thumbnails and players. Default false. */
   readonly only?: boolean | undefined;
 }
 
-/** What must hold for the requests so far. */
+/** Expectations to check against the requests so far. */
 export interface Verification extends Expectations {
-  /** Only requests with higher numbers than this. */
+  /** Checks only requests with higher numbers than this. */
   readonly after?: number | undefined;
 }
 
 const times = 'must be a whole number from 0 to 100000';
 const count = z.int(times).min(0, times).max(100_000, times);
 
-/** A matcher's own mistakes, with their paths: a union would only say that neither fits. */
+/**
+ * A name or a matcher. Reports the matcher's own mistakes with their paths: a union would report only that neither
+ * variant fits.
+ */
 const reference = z
   .custom<Reference>(() => true)
   .superRefine((given, context) => {
@@ -126,7 +135,7 @@ export const verification: z.ZodType<Verification, Verification> = z
     }
   });
 
-/** Every reference in an expectation, with its path. */
+/** Returns every reference in an expectation with its path. */
 export function referencesIn({
   before,
   after,

@@ -13,19 +13,19 @@ interface Followed {
   readonly masking: Masking;
 }
 
-/** One exchange from the arrival of its request on. */
+/** An exchange, followed from the arrival of its request. */
 export class FollowedExchange {
   #entry: JournalEntry;
   readonly #masking: Masking;
-  /** Until the exchange ends, for clients that read the journal before the 'close' event has fired. */
+  /** Set until the exchange finishes, for clients that read the journal before the 'close' event has fired. */
   #response: ServerResponse | undefined;
   #recording: Recording | undefined;
-  /** Kept once the exchange has ended, in the place of the recording. */
+  /** Replaces the recording once the exchange has finished. */
   #details: Details | undefined;
   #faultRule: FaultRule | undefined;
   #sizeBytes = 0;
 
-  /** @param entry what is known at the start @param followed as in `record` */
+  /** @param entry facts known at the start @param followed request and response, as for `record`, and the masking */
   constructor(entry: JournalEntry, { request, response, masking }: Followed) {
     this.#entry = entry;
     this.#masking = masking;
@@ -46,7 +46,7 @@ export class FollowedExchange {
     this.note({ fault: rule.kind });
   }
 
-  /** @param facts what is known at the end */
+  /** Marks the exchange as finished. @param facts facts known only then */
   end(facts: Pick<JournalEntry, 'durationMs' | 'bytesIn' | 'bytesOut'>): void {
     this.#sizeBytes = this.#recording ? sizeOf(this.#recording) : 0;
     const entry = this.entry();
@@ -54,14 +54,14 @@ export class FollowedExchange {
     this.#entry = { ...entry, ...this.#subject(), ...facts };
   }
 
-  /** As it is now. */
+  /** Returns the entry in its current state. */
   entry(): JournalEntry {
     if (this.#response === undefined) return this.#entry;
     const status = this.#response.headersSent ? this.#response.statusCode : this.#entry.status;
     return { ...this.#entry, ...this.#subject(), status };
   }
 
-  /** The entry, with its details once they are read. */
+  /** Returns the entry. Its details are computed when they are read. */
   inspected(): InspectedRequest {
     const shown = () => this.#shown();
     return {
@@ -72,7 +72,7 @@ export class FollowedExchange {
     };
   }
 
-  /** About how much memory the details take, once the exchange has ended. */
+  /** Approximate memory used by the details, known once the exchange has finished. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }

@@ -1,6 +1,6 @@
 /**
- * Pure: whether the whole text matches the pattern, in which `*` matches any characters and `?` one. In linear space
- * and at most quadratic time, unlike a regular expression, because patterns and texts come from outside.
+ * Returns whether the whole text matches the pattern, in which `*` matches any characters and `?` one. Pure. Unlike a
+ * regular expression, it needs linear space and at most quadratic time, because patterns and texts come from outside.
  */
 export function isLike(pattern: string, text: string): boolean {
   let [at, place] = [0, 0];

@@ -4,26 +4,27 @@ import type { InspectedRequest } from './details.ts';
 import { referencesIn, type Expectations } from './expectation.ts';
 import { differencesFrom, isUnknown, mayStillFit, weightOf, type Matcher } from './matcher.ts';
 
-/** A request, held against all matchers of some expectations: all that is needed to say whether these hold. */
+/**
+ * A request checked against all matchers of some expectations: everything needed to decide whether the expectations
+ * hold.
+ */
 export interface Judged {
   readonly number: number;
-  /** `#3 12:00:01.250 POST /v1/videos → 201`, for reports. */
+  /** Line for reports: `#3 12:00:01.250 POST /v1/videos → 201`. */
   readonly line: string;
-  /** Whether it fits, by the positions in `matchersOf`. */
+  /** Whether the request matches, by matcher position in `matchersOf`. */
   readonly fits: readonly boolean[];
-  /** Whether it is no longer known if the request matches, by the same positions. */
+  /** Whether the journal no longer knows if the request matches, by the same positions. */
   readonly unknown: readonly boolean[];
-  /** How it misses the matcher of each expectation, where it comes near. */
+  /** The request's differences from each expectation's matcher; empty unless it almost matches. */
   readonly misses: readonly (readonly string[])[];
-  /** Whether an answer may still make it fit something. */
+  /** Whether the answer may still make the request match something. */
   readonly isUndecided: boolean;
-  /** A read of media, thumbnails or players, which browsers do on their own. */
+  /** Whether it is a read of media, thumbnails or players, which browsers do on their own. */
   readonly isAboutFiles: boolean;
 }
 
-/**
- * Every matcher: first those of the expectations themselves, then those in references, in the order of `referencesIn`.
- */
+/** Returns every matcher: first the expectations' own, then those in references, in the order of `referencesIn`. */
 export function matchersOf({ expectations }: Expectations): Matcher[] {
   const referred = expectations.flatMap((expectation) => referencesIn(expectation).map(([, reference]) => reference));
   return [
@@ -32,7 +33,7 @@ export function matchersOf({ expectations }: Expectations): Matcher[] {
   ];
 }
 
-/** Pure: holds a request against the matchers. @param isBrief leaves out how it misses them */
+/** Checks a request against the matchers. Pure. @param isBrief omits the differences */
 export function judge(expectations: Expectations, request: InspectedRequest, isBrief = false): Judged {
   const matchers = matchersOf(expectations);
   const differences = matchers.map((matcher) => differencesFrom(matcher, request));
@@ -48,7 +49,7 @@ export function judge(expectations: Expectations, request: InspectedRequest, isB
   };
 }
 
-/** Something fits, and something does not. */
+/** Returns whether a request matches in part but not in full. */
 function isNear(differences: readonly string[], matcher: Matcher | undefined): boolean {
   return matcher !== undefined && differences.length > 0 && differences.length < weightOf(matcher);
 }

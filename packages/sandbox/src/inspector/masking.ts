@@ -1,31 +1,31 @@
 /**
- * Hides secrets in what is shown of requests and answers: tokens of upload addresses, API keys, secrets of webhooks,
- * and whatever a field or parameter says is one. A masked JSON text is still JSON.
+ * Hides secrets in the display of requests and answers: tokens of upload addresses, API keys, webhook secrets, and any
+ * value whose field or parameter name marks it as secret. Masked JSON is still valid JSON.
  */
 export class Masking {
   readonly #known: readonly string[];
 
   /**
-   * @param known secrets of this sandbox in clear. Shorter ones than six characters hide nothing: any text contains
-   *   them.
+   * @param known this sandbox's secrets in plain text. Secrets shorter than six characters are not hidden: any text may
+   *   contain them.
    */
   constructor(known: readonly string[]) {
     this.#known = known.flatMap((secret) => [secret, encodeURIComponent(secret)]).filter(({ length }) => length >= 6);
   }
 
-  /** @param isCut whether the end is missing, which may be that of a secret */
+  /** Masks a text. @param isCut whether the text's end is missing, which may cut a secret short */
   text(text: string, isCut = false): string {
     const masked = this.#known.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text);
     const shaped = SHAPES.reduce((rest, [shape, instead]) => rest.replaceAll(shape, instead), masked);
     return isCut ? this.#withoutBegunSecret(shaped) : shaped;
   }
 
-  /** @param query without the question mark, or a body in the form of one */
+  /** Masks a query. @param query without the question mark, or a body in query form */
   query(query: string): string {
     return this.text(query.replaceAll(SECRET_PARAMETER, '$1[masked]'));
   }
 
-  /** @param name in lower case */
+  /** Masks a header value. @param name in lower case */
   header(name: string, value: string): string {
     if (name === 'authorization' || name === 'proxy-authorization')
       return `${/^[A-Za-z]{1,20} /.exec(value)?.[0] ?? ''}[masked]`;
@@ -43,7 +43,7 @@ export class Masking {
 
 const SLASH = String.raw`(?:\\?/|%2[fF]|\\u002[fF])`;
 
-/** Lengths are bounded, so that no text takes long. */
+/** Patterns of secrets. Repetitions are bounded, so that no text takes long to scan. */
 const SHAPES: readonly [RegExp, string][] = [
   [new RegExp(`(${SLASH}uploads${SLASH}[\\w.~-]{0,200}${SLASH})(?!\\[token\\])[^"'\\s?#<>\\\\\\]]+`, 'g'), '$1[token]'],
   [/(sk_sandbox_|(?<![a-zA-Z])sk_[a-z]{1,20}_)[\w-]{5,}/g, '$1[key]'],
@@ -57,5 +57,8 @@ const SHAPES: readonly [RegExp, string][] = [
 
 const SECRET_PARAMETER = /((?:^|[?&])[\w-]{0,40}(?:token|secret|password|key|signature|auth)[\w-]{0,40}=)[^&#]*/gi;
 
-/** Cookies of 127.0.0.1 come from every server on this machine. */
+/**
+ * Names of headers with secrets. Cookies are included, because those for 127.0.0.1 come from any server on this
+ * machine.
+ */
 const SECRET_HEADER = /^(set-)?cookie$|token|secret|password|api-?key|signature/;

@@ -8,27 +8,27 @@ import { jsonOf, type Details, type InspectedRequest } from './details.ts';
 import { differencesOf, mistakesIn, said, type Pattern } from './pattern.ts';
 import { isStatus } from './request-filter.ts';
 
-/** Which requests are meant. Everything that is given must fit; without anything every request fits. */
+/** Selects requests. Every given field must match; an empty matcher matches every request. */
 export interface Matcher {
-  /** `videos.create`, `uploads.put`; of a list one. */
+  /** `videos.create` or `uploads.put`, for example, or a list of alternatives. */
   readonly operation?: string | readonly string[] | undefined;
-  /** `POST`; of a list one. */
+  /** `POST`, for example, or a list of alternatives. */
   readonly method?: string | readonly string[] | undefined;
-  /** Without the query; `*` matches any characters, `?` one. Upload addresses end with `[token]`. */
+  /** Path without the query; `*` matches any characters, `?` one. Upload addresses end with `[token]`. */
   readonly path?: string | undefined;
-  /** By the names of the parameters; a repeated one is a list. */
+  /** Patterns by parameter name; a repeated parameter is a list. */
   readonly query?: Readonly<Record<string, Pattern>> | undefined;
-  /** By their names, in any case. */
+  /** Patterns by header name, case-insensitive. */
   readonly headers?: Readonly<Record<string, Pattern>> | undefined;
-  /** Fields that the JSON body must have; others are ignored. */
+  /** Fields that the JSON body must have; other fields are ignored. */
   readonly body?: Pattern | undefined;
-  /** A part of the body, which need not be JSON. */
+  /** Text that the body must contain, which need not be JSON. */
   readonly text?: string | undefined;
-  /** 404, `4xx`, or 0 for no answer; of a list one. */
+  /** 404, `4xx`, or 0 for no answer, or a list of alternatives. */
   readonly status?: number | string | readonly (number | string)[] | undefined;
-  /** The kind of the fault that hit it; true for any, false for none. */
+  /** Kind of the fault that affected the request; true for any, false for none. */
   readonly fault?: string | boolean | undefined;
-  /** `key_1`; null for none that is valid. */
+  /** `key_1`, for example; null for requests without a valid key. */
   readonly key?: string | null | undefined;
   readonly video_id?: string | undefined;
   readonly channel_id?: string | undefined;
@@ -47,7 +47,7 @@ function text(what: string) {
   return z.string(says).min(1, says).max(1000, 'must have at most 1000 characters');
 }
 
-/** One value or a list of them. Not a union: it would say what is wrong with one of its parts. */
+/** Accepts one value or a list of values. Not a union, which would report only what one of its variants finds wrong. */
 function oneOrMore<T>(isOne: (value: unknown) => boolean, says: string) {
   const isValid = (value: unknown) => (Array.isArray(value) ? value.length > 0 && value.every(isOne) : isOne(value));
   return z.custom<T | readonly T[]>(isValid, says);
@@ -61,7 +61,7 @@ const isStatusOrClass = (value: unknown) =>
 const isFault = (value: unknown) => typeof value === 'boolean' || KINDS.some((kind) => kind === value);
 const isKey = (value: unknown) => value === null || (typeof value === 'string' && isKeyId(value));
 
-/** Gives the path of each mistake within. */
+/** A pattern. Every mistake in it is reported with its path. */
 const pattern = z
   .custom<Pattern>(() => true)
   .superRefine((given, context) => {
@@ -98,9 +98,9 @@ export const matcher: z.ZodType<Matcher, Matcher> = z.strictObject(
 );
 
 /**
- * Pure: how the request differs from what the matcher wants, one sentence without its full stop for each difference.
- * Empty if it fits. A request under way has no status yet, so it differs from a matcher with one, and likewise for what
- * else only its answer tells.
+ * Describes each difference between the request and the matcher in a sentence without a full stop. Pure. Empty if the
+ * request matches. A request in progress has no status yet, so it differs from a matcher with a status, and likewise
+ * for other facts that only its answer reveals.
  */
 export function differencesFrom(wanted: Matcher, request: InspectedRequest): string[] {
   return [
@@ -112,8 +112,8 @@ export function differencesFrom(wanted: Matcher, request: InspectedRequest): str
 }
 
 /**
- * Pure: whether it is no longer known if the request matches: the kept parts match, and the matcher needs a part that
- * the journal dropped or never kept.
+ * Returns whether it is no longer known if the request matches: the kept parts match, but the matcher needs a part that
+ * the journal dropped or never kept. Pure.
  */
 export function isUnknown(wanted: Matcher, request: InspectedRequest): boolean {
   const { details } = request;
@@ -129,8 +129,8 @@ export function isUnknown(wanted: Matcher, request: InspectedRequest): boolean {
 }
 
 /**
- * Pure: whether a running request may still match, because every part that does not match is still unknown: its status,
- * the owner of its key, the subject of the answer, its body.
+ * Returns whether a request in progress may still match, because every part that does not match is still unknown: its
+ * status, its key, the subject of its answer, or its body. Pure.
  */
 export function mayStillFit(wanted: Matcher, request: InspectedRequest): boolean {
   if (!isUnderWay(request)) return false;
@@ -147,7 +147,10 @@ export function mayStillFit(wanted: Matcher, request: InspectedRequest): boolean
   return differencesFrom(wanted, request).length > 0 && differencesFrom(left, request).length === 0;
 }
 
-/** How many things the matcher asks for: as many as it can differ in, counting each field of its patterns. */
+/**
+ * Returns the number of conditions in the matcher, which is the number of possible differences. Each field of a pattern
+ * counts.
+ */
 export function weightOf({ query, headers, body, ...rest }: Matcher): number {
   const fields = [query, headers, body].flatMap((each) => (each === undefined ? [] : [leaves(each)]));
   return (

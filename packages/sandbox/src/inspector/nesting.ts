@@ -1,6 +1,6 @@
 /**
- * Pure: whether a JSON value is nested at most so deep. Level by level and not by recursion: a million brackets must
- * not overflow the stack.
+ * Returns whether a JSON value is nested at most `maxDepth` deep. Pure. Works level by level instead of recursively, so
+ * that a million brackets do not overflow the stack.
  */
 export function isShallow(value: unknown, maxDepth: number): boolean {
   let level: unknown[] = [value];

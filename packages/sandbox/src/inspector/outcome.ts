@@ -2,12 +2,12 @@ import { referencesIn, type Expectation, type Expectations, type Reference } fro
 import type { Judged } from './judged.ts';
 import type { Matcher } from './matcher.ts';
 
-/** Whether expectations hold for the requests so far. */
+/** The result of checking expectations against the requests so far. */
 export interface Outcome {
-  /** Met: all hold. Broken: no further request can make them hold. */
+  /** Met: all expectations hold. Broken: no further request can make them hold. */
   readonly state: State;
   readonly expectations: readonly ExpectationOutcome[];
-  /** With `only`: requests that no expectation is about. */
+  /** With `only`: requests that match no expectation. */
   readonly unexpected: readonly Judged[];
 }
 
@@ -17,13 +17,13 @@ export interface ExpectationOutcome {
   readonly name: string;
   readonly expectation: Expectation;
   readonly state: State;
-  /** The requests that count for it. */
+  /** The matching requests that count. */
   readonly matched: readonly Judged[];
-  /** Why it is not met, in sentences. */
+  /** Why the expectation is not met, in sentences. */
   readonly problems: readonly string[];
-  /** The numbers of the requests that broke it. */
+  /** Numbers of the requests that broke the expectation. */
   readonly brokenBy: readonly number[];
-  /** Requests that almost fit, the nearest first. */
+  /** Requests that almost match, the closest first. */
   readonly nearest: readonly Miss[];
 }
 
@@ -32,7 +32,7 @@ export interface Miss {
   readonly differences: readonly string[];
 }
 
-/** Pure: whether the expectations hold. @param requests in order of arrival */
+/** Checks whether the expectations hold. Pure. @param requests in order of arrival */
 export function outcomeOf(expectations: Expectations, requests: readonly Judged[]): Outcome {
   const find = finder(expectations, requests);
   const outcomes = expectations.expectations.map((_each, index) =>
@@ -52,12 +52,12 @@ function worst(states: readonly State[]): State {
   return (['broken', 'unmet'] as const).find((state) => states.includes(state)) ?? 'met';
 }
 
-/** What an expectation is called: its name, or its position. */
+/** Returns the expectation's name for reports: its own name, or its position. */
 export function nameOf({ name }: Expectation, index: number): string {
   return name === undefined ? `expectation ${index + 1}` : JSON.stringify(name);
 }
 
-/** Finds the requests that a reference means. */
+/** Finds the requests that a reference selects. */
 type Find = (reference: Reference) => Judged[];
 
 function finder(all: Expectations, requests: readonly Judged[]): Find {
@@ -65,7 +65,7 @@ function finder(all: Expectations, requests: readonly Judged[]): Find {
   return (reference) => requests.filter(({ fits }) => fits[positionOf(reference)] === true);
 }
 
-/** Where the matcher of a reference is in `matchersOf`. */
+/** Returns a function that finds the position of a reference's matcher in `matchersOf`. */
 function positions({ expectations }: Expectations): (reference: Reference) => number {
   const inline = expectations
     .flatMap((each) => referencesIn(each).map(([, reference]) => reference))
@@ -83,7 +83,7 @@ interface World {
 
 interface Problem {
   readonly says: string;
-  /** Empty if requests that are still to come may solve it. */
+  /** Empty if later requests may solve the problem. */
   readonly brokenBy: readonly number[];
 }
 
@@ -110,7 +110,7 @@ function outcomeOfOne(all: Expectations, index: number, { requests, find }: Worl
   };
 }
 
-/** A request that may be meant, or not, must not let an expectation hold by chance. */
+/** Reports requests that may or may not match, so that no expectation holds by chance. */
 function unknownProblems(
   all: Expectations,
   index: number,
@@ -119,7 +119,7 @@ function unknownProblems(
   const expectation = all.expectations[index] ?? { request: {} };
   const references = referencesIn(expectation).map(([, reference]) => reference);
   const { least, most } = boundsOf(expectation);
-  // More of them would change nothing.
+  // Further matches would change nothing.
   if (most === Infinity && references.length === 0 && matched.length >= least) return [];
   const meant = [index, ...references.map(positions(all))];
   const doubtful = requests.filter(({ unknown }) => meant.some((position) => unknown[position] === true));
@@ -128,7 +128,7 @@ function unknownProblems(
   return [{ says, brokenBy: [] }];
 }
 
-/** The requests that count: after the first of `after`, and before the next of `before`. */
+/** Selects the requests that count: after the first request of `after`, and before the next request of `before`. */
 function windowOf({ within }: Expectation, find: Find): { within: (request: Judged) => boolean; problems: Problem[] } {
   if (within === undefined) return { within: () => true, problems: [] };
   const { after, before } = within;
@@ -150,7 +150,7 @@ function windowOf({ within }: Expectation, find: Find): { within: (request: Judg
   };
 }
 
-/** How many must come. */
+/** Returns how many requests are expected, at least and at most. */
 export function boundsOf({ exactly, at_least: least, at_most: most, never }: Expectation): {
   least: number;
   most: number;
@@ -168,7 +168,7 @@ function countProblems(expectation: Expectation, matched: readonly Judged[]): Pr
   return [{ says, brokenBy: matched.slice(most === Infinity ? count : most).map(({ number }) => number) }];
 }
 
-/** `exactly 1 request` */
+/** Describes the expected count, like `exactly 1 request`. */
 export function countWords(expectation: Expectation): string {
   const { least, most } = boundsOf(expectation);
   const requests = (count: number) => `${count} ${count === 1 ? 'request' : 'requests'}`;
@@ -235,12 +235,12 @@ function missing(reference: Reference | undefined): string {
   return `no request has matched ${wordsOf(reference)}`;
 }
 
-/** A reference in words: a name in quotes, or the matcher as JSON. */
+/** Describes a reference: a name in quotes, or the matcher as JSON. */
 function wordsOf(reference: Reference | undefined): string {
   return JSON.stringify(reference);
 }
 
-/** `#3, #4 and 5 more` */
+/** Lists request numbers, like `#3, #4 and 5 more`. */
 export function listed(requests: readonly Pick<Judged, 'number'>[]): string {
   const shown = requests.slice(0, MOST_LISTED).map(({ number }) => `#${number}`);
   const rest = requests.length - shown.length;

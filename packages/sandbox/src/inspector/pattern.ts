@@ -3,25 +3,25 @@ import { isLike } from './glob.ts';
 import { isShallow } from './nesting.ts';
 
 /**
- * The pattern of a value. An object matches if each of its fields matches, whatever other fields the value has; an
- * array if it has as many items and each matches; any other value if it is equal. An object whose names begin with `$`
- * has operators: see `Operators`.
+ * The pattern of a value. An object matches if each of its fields matches; other fields of the value are ignored. An
+ * array matches if it has the same length and each item matches; any other value must be equal. An object with names
+ * that begin with `$` holds operators: see `Operators`.
  */
 export type Pattern = string | number | boolean | null | readonly Pattern[] | { readonly [name: string]: Pattern };
 
-/** Operators in place of a value. All of them must match. */
+/** Operators in place of a value. All given operators must match. */
 export interface Operators {
-  /** The text has this part; the list has an item that fits. */
+  /** The text contains this part, or the list contains a matching item. */
   readonly $contains?: Pattern;
   /** The text matches this pattern, in which `*` matches any characters and `?` one. */
   readonly $like?: string;
-  /** Whether there is a value at all. */
+  /** Whether a value must be present or absent. */
   readonly $present?: boolean;
-  /** One of these fits. */
+  /** At least one of these patterns matches. */
   readonly $one_of?: readonly Pattern[];
-  /** This does not fit. */
+  /** This pattern does not match. */
   readonly $not?: Pattern;
-  /** Exactly this, with no other fields. */
+  /** The value equals this one exactly, with no other fields. */
   readonly $equals?: Pattern;
 }
 
@@ -31,7 +31,7 @@ export interface Mistake {
   readonly message: string;
 }
 
-/** Pure: what is wrong with a pattern. Empty if nothing is. */
+/** Returns the mistakes in a pattern; empty for a valid one. Pure. */
 export function mistakesIn(pattern: unknown, path: readonly (string | number)[] = []): Mistake[] {
   if (!isShallow(pattern, MAX_DEPTH)) return [{ path, message: `must not be nested deeper than ${MAX_DEPTH} levels` }];
   return mistakesWithin(pattern, path);
@@ -61,9 +61,10 @@ function mistakesInField(name: string, value: unknown, path: readonly (string | 
 }
 
 /**
- * Pure: how the value differs from the pattern, one sentence without its full stop for each difference. Empty if it
- * fits.
- * @param value of JSON; undefined where there is none @param place what the sentences call it, `body.title`
+ * Describes each difference between the value and the pattern in a sentence without a full stop. Pure. Empty if the
+ * value matches.
+ * @param value a JSON value; undefined if there is none @param place name of the value in the sentences, like
+ *   `body.title`
  */
 export function differencesOf(pattern: Pattern, value: unknown, place: string): string[] {
   if (Array.isArray(pattern)) return differencesOfList(pattern as readonly Pattern[], value, place);
@@ -119,7 +120,7 @@ function differs(place: string, value: unknown, wanted?: string): string {
   return `${place} is ${said(value)}${wanted === undefined ? '' : `, not ${wanted}`}`;
 }
 
-/** A value as JSON, shortened, and without characters that a terminal would act on. */
+/** Returns a value as JSON, shortened, and without characters that a terminal would interpret. */
 export function said(value: unknown): string {
   const text = (JSON.stringify(value) ?? 'missing').replaceAll(
     UNSHOWN,

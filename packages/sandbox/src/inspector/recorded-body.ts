@@ -1,10 +1,10 @@
-/** How much of a text is kept: enough for a list of 100 videos. */
+/** Bytes kept of a text body: enough for a list of 100 videos. */
 export const MOST_TEXT_BYTES = 64 * 1024;
 
-/** How much of anything else is kept: enough to recognise a container. */
+/** Bytes kept of any other body: enough to recognise a container format. */
 const MOST_OTHER_BYTES = 32;
 
-/** The beginning of a body, collected while it passes by. Media is not copied beyond its first bytes. */
+/** The beginning of a body, collected as it passes through. Of media, only the first bytes are copied. */
 export class RecordedBody {
   readonly #chunks: Buffer[] = [];
   #keptBytes = 0;
@@ -12,12 +12,12 @@ export class RecordedBody {
   #isComplete = false;
   #isText = false;
 
-  /** How much has passed. */
+  /** Number of bytes that have passed through. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** How much of it is kept. */
+  /** Number of bytes that are kept. */
   get keptBytes(): number {
     return this.#keptBytes;
   }
@@ -26,12 +26,12 @@ export class RecordedBody {
     return this.#isComplete;
   }
 
-  /** Whether its type is that of a text. */
+  /** Whether the body has a text type. */
   get isText(): boolean {
     return this.#isText;
   }
 
-  /** The kept beginning. */
+  /** Returns the kept beginning of the body. */
   bytes(): Buffer {
     return Buffer.concat(this.#chunks);
   }
@@ -52,8 +52,8 @@ export class RecordedBody {
 }
 
 /**
- * Whether a body of this type is worth reading. Without a type it may be: the API refuses such bodies, and one wants to
- * see why.
+ * Returns whether a body of this type is worth reading. A body without a type counts as text: the API refuses such
+ * bodies, and users want to see why.
  */
 export function isTextType(contentType: string | undefined, contentEncoding: string | undefined): boolean {
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') return false;

@@ -2,15 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isUploadPath } from '../http/operations.ts';
 import { isTextType, RecordedBody } from './recorded-body.ts';
 
-/** What passed by of one exchange, as it was: with its secrets. */
+/** Everything observed of one exchange, unmodified, so including its secrets. */
 export interface Recording {
-  /** Names and values in turn, as the client sent them. */
+  /** Alternating names and values, as the client sent them. */
   readonly requestHeaders: readonly string[];
   readonly requestBody: RecordedBody;
-  /** Status line and header fields as sent; '' before that. */
+  /** Status line and header fields as sent; '' until they are sent. */
   readonly answerHead: string;
   readonly answerBody: RecordedBody;
-  /** All three in ms of real time since the head of the request arrived; null for what has not happened. */
+  /**
+   * Times in this and the next two fields are ms of real time since the request's headers arrived; null until the event
+   * has happened.
+   */
   readonly receivedMs: number | null;
   readonly firstByteMs: number | null;
   readonly sentMs: number | null;
@@ -19,7 +22,7 @@ export interface Recording {
 /**
  * Records what the service reads of the request and writes as the answer, without reading or writing anything itself.
  * Must be called before the first byte of the body arrives, that is, in the same turn as the 'request' event. Bytes
- * that a fault holds back are not read.
+ * held back by a fault are not read.
  */
 export function record(request: IncomingMessage, response: ServerResponse): Recording {
   const startMs = performance.now();
@@ -40,7 +43,10 @@ export function record(request: IncomingMessage, response: ServerResponse): Reco
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** `push` is where Node's HTTP parser hands over the body: listening to 'data' instead would make it flow. */
+/**
+ * Records the body by wrapping `push`, through which Node's HTTP parser delivers it. Listening to 'data' instead would
+ * start the flow.
+ */
 function recordRequestBody(request: IncomingMessage, recording: Mutable<Recording>, now: () => number): void {
   const push = request.push.bind(request);
   const { 'content-type': type, 'content-encoding': encoding } = request.headers;
@@ -48,7 +54,7 @@ function recordRequestBody(request: IncomingMessage, recording: Mutable<Recordin
   const expected = Number(request.headers['content-length'] ?? Number.NaN);
   request.push = (chunk: Buffer | null) => {
     if (chunk !== null) recording.requestBody.take(chunk, isText);
-    // Node drops the end of a body that is answered early, so its last byte counts too.
+    // Node signals no end for the body of a request that was answered early, so its last byte marks the end too.
     const hasEnded = chunk === null || recording.requestBody.sizeBytes === expected;
     if (hasEnded && recording.receivedMs === null) {
       recording.requestBody.end();
@@ -107,13 +113,16 @@ function recordAnswer(request: IncomingMessage, response: ServerResponse, { reco
   });
 }
 
-/** The only place that has the head as it was sent: `getHeaders` lacks what `writeHead` was given. */
+/**
+ * Returns the answer's status line and headers as sent. Only `_header` has them: `getHeaders` lacks those passed to
+ * `writeHead`.
+ */
 function headOf(response: ServerResponse): string {
   // oxlint-disable-next-line no-underscore-dangle -- Node's own name for it
   return (response as ServerResponse & { readonly _header?: string | null })._header ?? '';
 }
 
-/** Node drops the body of an answer that may have none (RFC 9110 section 6.4.1). */
+/** Returns whether the answer has a body. Node drops the body where none is allowed (RFC 9110 section 6.4.1). */
 function hasAnswerBody(method: string | undefined, status: number): boolean {
   return method !== 'HEAD' && status !== 204 && status !== 304;
 }
@@ -124,12 +133,12 @@ function bytesOf(chunk: unknown, encoding: unknown): Uint8Array | undefined {
   return chunk instanceof Uint8Array ? chunk : undefined;
 }
 
-/** The value of a header field in a head. @param name in lower case */
+/** Returns the value of a field in a header block. @param name in lower case */
 function field(head: string, name: string): string | undefined {
   return headerPairs(head).find(([known]) => known.toLowerCase() === name)?.[1];
 }
 
-/** The header fields of a head, without its status line. */
+/** Returns the fields of a header block, without its status line. */
 export function headerPairs(head: string): [name: string, value: string][] {
   return head
     .split('\r\n')

@@ -1,7 +1,7 @@
 import type { Judged } from './judged.ts';
 import { countWords, type ExpectationOutcome, type Outcome } from './outcome.ts';
 
-/** Pure: what holds and what does not, for a person who looks for the mistake. Lines of text. */
+/** Describes in lines of text which expectations hold and which do not, for a person looking for the mistake. Pure. */
 export function reportOf({ state, expectations, unexpected }: Outcome): string {
   const failed = expectations.filter((each) => each.state !== 'met');
   const passed = expectations.filter((each) => each.state === 'met');

@@ -15,7 +15,7 @@ const time = z.iso
   .transform((said) => Date.parse(said))
   .optional();
 
-/** The parameters of a query that choose requests. */
+/** Query parameters that select requests. */
 export const requestFilter = z.strictObject({
   operation: text,
   method: z
@@ -27,32 +27,32 @@ export const requestFilter = z.strictObject({
     .string()
     .regex(/^([1-5]\d\d|[1-5]xx|0)$/, 'must be a status like 404, a class like 4xx, or 0 for no answer')
     .optional(),
-  /** The id of a key, or `none`. */
+  /** Id of an API key, or `none`. */
   key: text,
   video_id: text,
   channel_id: text,
   feed_id: text,
-  /** A part of it, or with `*` and `?` the whole. */
+  /** Part of the path, or the whole path if it contains `*` or `?`. */
   path: text,
-  /** Anywhere in the bodies. */
+  /** Text anywhere in the bodies. */
   text,
-  /** The kind of a fault, `any`, or `none`. */
+  /** Kind of fault, `any`, or `none`. */
   fault: text,
   since: time,
   until: time,
-  /** Only requests with higher, or lower, numbers. */
+  /** `after` selects only requests with higher numbers, `before` only those with lower ones. */
   after: number,
   before: number,
 });
 
 export type RequestFilter = Partial<z.output<typeof requestFilter>>;
 
-/** Pure: whether the request passes the filter. Reads the details only if everything else fits. */
+/** Returns whether the request passes the filter. Pure. Reads the details only if everything else matches. */
 export function isWanted(request: InspectedRequest, filter: RequestFilter): boolean {
   return isEntryWanted(request, filter) && (filter.text === undefined || hasText(request, filter.text));
 }
 
-/** As `isWanted`, but for the text in the bodies. */
+/** Like `isWanted`, but ignores the text in the bodies. */
 function isEntryWanted(entry: JournalEntry, filter: RequestFilter): boolean {
   const { operation, method, status, path, since, until, after, before } = filter;
   return (
@@ -79,12 +79,12 @@ function isSubjectWanted(entry: JournalEntry, filter: RequestFilter): boolean {
   );
 }
 
-/** @param wanted 404, 4xx, or 0 for no answer */
+/** Compares a status. @param wanted 404, 4xx, or 0 for no answer */
 export function isStatus(status: number, wanted: string): boolean {
   return wanted.endsWith('xx') ? Math.floor(status / 100) === Number(wanted[0]) : status === Number(wanted);
 }
 
-/** @param wanted a part, or with `*` or `?` the whole */
+/** Compares a path. @param wanted part of the path, or the whole path if it contains `*` or `?` */
 export function isPath(path: string, wanted: string): boolean {
   return /[*?]/.test(wanted) ? isLike(wanted, path) : path.includes(wanted);
 }

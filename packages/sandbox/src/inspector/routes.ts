@@ -8,7 +8,7 @@ import type { ExpectationOutcome, Outcome } from './outcome.ts';
 import { reportOf } from './report.ts';
 import { verified } from './verify.ts';
 
-/** For tests of other programs: checks which requests came. */
+/** Checks which requests arrived, for tests in other programs. */
 export function verifyEndpoint(journal: Journal): Endpoint {
   return {
     method: 'POST',
@@ -19,7 +19,7 @@ export function verifyEndpoint(journal: Journal): Endpoint {
   };
 }
 
-/** 422 carries the whole report as text and the same outcome as data. */
+/** Answers with the outcome. A 422 carries the whole report as text, and the same outcome as data. */
 function answer(context: Context, outcome: Outcome): Response {
   const data = outcomeView(outcome);
   if (outcome.state === 'met') return context.json({ data });

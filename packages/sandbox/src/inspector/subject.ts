@@ -1,4 +1,4 @@
-/** The subject of a request according to it and its answer; null if they do not name one. */
+/** The video, channel and feed that a request and its answer name; null if they name none. */
 export interface Subject {
   readonly videoId: string | null;
   readonly channelId: string | null;
@@ -9,12 +9,14 @@ interface Said {
   readonly operation: string;
   readonly path: string;
   readonly query: string;
-  /** Parsed; undefined if it is not JSON. */
+  /** Returns the parsed body; undefined if it is not JSON. */
   readonly requestBody: () => unknown;
   readonly answerBody: () => unknown;
 }
 
-/** Pure: the video, channel and feed by path and query, and for a video's own operations by body and answer too. */
+/**
+ * Finds the video, channel and feed in path and query, and for a video's own operations also in body and answer. Pure.
+ */
 export function subjectOf({ operation, path, query, requestBody, answerBody }: Said): Subject {
   const parameters = new URLSearchParams(query);
   const [first = '', second = '', third = ''] = path.split('/').slice(1);

@@ -7,25 +7,25 @@ import { judge } from './judged.ts';
 import { outcomeOf, type Outcome } from './outcome.ts';
 import { reportOf } from './report.ts';
 
-/** Expectations do not hold. The message is the whole report. */
+/** Thrown when expectations do not hold. The message is the whole report. */
 export class ExpectationError extends Error {
   override readonly name = 'ExpectationError';
   readonly outcome: Outcome;
 
-  /** @param outcome that is unmet or broken */
+  /** @param outcome an unmet or broken outcome */
   constructor(outcome: Outcome) {
     super(reportOf(outcome));
     this.outcome = outcome;
   }
 }
 
-/** Which requests a journal has. */
+/** Describes which requests a journal still has. */
 export type Extent = Pick<Journal, 'forgotten' | 'cleared' | 'lastNumber'>;
 
 /**
- * Pure: whether these requests are as expected.
- * @param extent of the journal that they are from
- * @throws ApiError 409 if some are meant that it does not have
+ * Checks requests against expectations. Pure.
+ * @param extent of the journal that holds the requests
+ * @throws ApiError 409 if the journal lacks some of the requests in question
  */
 export function verified(expected: Verification, requests: readonly InspectedRequest[], extent: Extent): Outcome {
   const { after = 0 } = expected;
@@ -37,7 +37,7 @@ export function verified(expected: Verification, requests: readonly InspectedReq
   return outcomeOf(expected, judged);
 }
 
-/** Pure: why the journal cannot tell, in a sentence; undefined if it has all requests that are meant. */
+/** Explains in a sentence why the journal cannot decide. Pure. @returns undefined if it has all requests in question */
 export function missingRequests({ after }: Verification, extent: Extent): string | undefined {
   const { forgotten, cleared, lastNumber } = extent;
   if (after !== undefined && after > lastNumber)
@@ -52,8 +52,8 @@ export function missingRequests({ after }: Verification, extent: Extent): string
 const MOST_WITH_MISSES = 10_000;
 
 /**
- * As `verified`, for a program's own object. @throws ExpectationError, ApiError, TypeError that names each mistake and
- * its place
+ * Like `verified`, for an object from a program. @throws ExpectationError, ApiError, or a TypeError that names each
+ * mistake and its place
  */
 export function verify(given: Verification, journal: Pick<Journal, 'inspected'> & Extent): void {
   const { data, error } = verification.safeParse(given);
