@@ -3,8 +3,9 @@ import type { Drawing, Rgb } from './png.ts';
 import { THUMBNAIL_SIZE } from './still.ts';
 
 /**
- * The picture of a video without a still: a symmetric pattern in a colour, both drawn from the id, so that every run
- * makes the same and every video has another. It is named too, so that not even equal patterns would be equal files.
+ * Draws the picture of a video without a still: a symmetric pattern in one colour, both derived from the id, so that
+ * every run draws the same picture and each video gets its own. The picture is also named after the video, so that even
+ * equal patterns yield different files.
  */
 export function thumbnailDrawing(videoId: string): Drawing {
   const { width, height } = THUMBNAIL_SIZE;
@@ -13,8 +14,8 @@ export function thumbnailDrawing(videoId: string): Drawing {
 }
 
 /**
- * The artwork of a channel, made like that, with a margin. Podcast directories want a square of 1400 to 3000 pixels,
- * RGB without transparency.
+ * Draws a channel's artwork: the same kind of pattern, with a margin. Podcast directories require a square of 1400 to
+ * 3000 pixels, RGB without transparency.
  */
 export function artworkDrawing(channelId: string): Drawing {
   const pattern = patternOf(channelId, { columns: 5, rows: 5 });
@@ -22,10 +23,10 @@ export function artworkDrawing(channelId: string): Drawing {
   return { columns: 7, rows: 7, cellPixels: 200, colorAt, name: channelId };
 }
 
-/** 16 by 9 of them make a thumbnail. */
+/** Cell size in pixels; a thumbnail has 16 by 9 cells. */
 const THUMBNAIL_CELL = 80;
 
-/** Cells outside have the colour of the ground. */
+/** Derives a pattern from an id. Cells outside it have the background colour. */
 function patternOf(id: string, { columns, rows }: Pick<Drawing, 'columns' | 'rows'>): Drawing['colorAt'] {
   const digest = createHash('sha256').update(id).digest();
   const ground = colorOf(digest.readUInt16BE(0) / 65_536, 0.28);
@@ -39,7 +40,7 @@ function patternOf(id: string, { columns, rows }: Pick<Drawing, 'columns' | 'row
   };
 }
 
-/** @param hue 0 to 1 @param lightness 0 to 1 */
+/** Returns a colour of medium saturation. @param hue 0 to 1 @param lightness 0 to 1 */
 function colorOf(hue: number, lightness: number): Rgb {
   const channel = (offset: number): number => {
     const k = (offset + hue * 12) % 12; // HSL to RGB at saturation 0.55, CSS Color 4 section 7.1

@@ -4,32 +4,34 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import pLimit from 'p-limit';
 
-/** The first program of this name. @param path the value of the PATH variable @returns null when there is none */
+/** Finds the first program of this name. @param path value of the PATH variable @returns null if there is none */
 export function findProgram(name: string, path: string): string | null {
   const places = path.split(delimiter).filter((folder) => folder !== '');
   return places.map((folder) => join(folder, name)).find(isExecutable) ?? null;
 }
 
 export interface FfmpegRun {
-  /** How to read the input: options that stand before it. */
+  /** Input options, which precede the input on the command line. */
   readonly input: readonly string[];
   readonly inputPath: string;
   readonly output: readonly string[];
   readonly outputPath: string;
 }
 
-/** Runs ffmpeg on untrusted files: no shell, no network, no prompts, two at a time, with a timeout. */
+/**
+ * Runs ffmpeg on untrusted files: no shell, no network, no prompts, at most two processes at a time, with a timeout.
+ */
 export class Ffmpeg implements Disposable {
   readonly #program: string;
   readonly #limit = pLimit(2);
   readonly #closing = new AbortController();
 
-  /** @param program the path of ffmpeg */
+  /** @param program path of ffmpeg */
   constructor(program: string) {
     this.#program = program;
   }
 
-  /** @returns whether ffmpeg succeeded; false too after a timeout or close */
+  /** Runs ffmpeg. @returns whether it succeeded; also false after a timeout or close */
   run(work: FfmpegRun): Promise<boolean> {
     return this.#limit(async () => {
       const { signal } = this.#closing;
@@ -52,13 +54,13 @@ const TIMEOUT_MS = 20_000;
 function argumentsOf({ input, inputPath, output, outputPath }: FfmpegRun): string[] {
   const quiet = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-y'];
   const bounded = ['-timelimit', String(TIMEOUT_MS / 1000), '-max_alloc', MAX_BLOCK_BYTES, '-max_pixels', MAX_PIXELS];
-  // A file may name others, also in the network: a playlist, a reference in a MOV. `file:` keeps a path from being an
-  // address.
+  // A file may refer to others, even on the network, for example as a playlist or by a reference in a MOV. `file:`
+  // keeps a path from being read as a URL.
   const confined = ['-protocol_whitelist', 'file', '-threads', '1', ...input, '-i', `file:${inputPath}`];
   return [...quiet, ...bounded, ...confined, ...output, `file:${outputPath}`];
 }
 
-/** 8192 x 8192: a frame then needs some 100 MB at most, whatever the file says. */
+/** 8192 x 8192, which limits a frame to some 100 MB, whatever dimensions the file declares. */
 const MAX_PIXELS = String(8192 * 8192);
 const MAX_BLOCK_BYTES = String(512 * 1024 * 1024);
 

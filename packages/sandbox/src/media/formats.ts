@@ -2,20 +2,20 @@ import type { MediaFacts } from './verdict.ts';
 
 export type Format = Pick<MediaFacts, 'container' | 'mediaType' | 'fileExtension'>;
 
-/** How MediaInfo and the file itself name the container. */
+/** The container's names according to MediaInfo and the file itself. */
 export interface ContainerNames {
-  /** MediaInfo's. For an MP4 of a brand that it does not know, the brand. */
+  /** MediaInfo's name. For an MP4 with a brand that MediaInfo does not know, the brand. */
   readonly name: string | undefined;
-  /** MediaInfo's profile, which distinguishes the relatives of MP4. */
+  /** MediaInfo's profile, which distinguishes MP4 from related formats. */
   readonly profile: string | undefined;
   /** The major brand of a file that begins with `ftyp` (ISO/IEC 14496-12 section 4.3). */
   readonly brand: string | undefined;
 }
 
 /**
- * The service's name for a container. New brands of MP4 come with every camera and packager (`XAVC`, `iso6`, `cmfc`),
- * and players ignore them.
- * @returns undefined for a container without video and sound, or one that the service does not support
+ * Returns the service's format for a container. New MP4 brands appear with every camera and packager (`XAVC`, `iso6`,
+ * `cmfc`), and players ignore them.
+ * @returns undefined for a container without video and sound, or an unsupported one
  */
 export function formatOf({ name, profile, brand }: ContainerNames, hasVideo: boolean): Format | undefined {
   const isMp4 = name === 'MPEG-4' || (brand !== undefined && name === brand);
@@ -23,10 +23,10 @@ export function formatOf({ name, profile, brand }: ContainerNames, hasVideo: boo
   return hasVideo ? formats?.[0] : (formats?.[1] ?? formats?.[0]);
 }
 
-/** With video, and with sound alone where that has another name. */
+/** The format with video, and the one for sound alone if it differs. */
 type Formats = readonly [Format, Format?];
 
-/** @param kind MediaInfo's profile, else the brand */
+/** Distinguishes MP4 from related formats. @param kind MediaInfo's profile, or else the brand */
 function mp4Relative(kind: string): Formats {
   if (kind.startsWith('QuickTime')) return QUICKTIME;
   return /^(?:3GPP|3g)/.test(kind) ? THREE_GP : MP4;
@@ -37,7 +37,7 @@ function format(container: Format['container'], fileExtension: string, mediaType
 }
 
 // Media types: RFC 4337 (MP4), RFC 3839 (3GP), RFC 9559 section 27.3 (Matroska), RFC 3003 (MP3), RFC 3555 (MPEG), RFC
-// 4539 (MXF), RFC 9639 (FLAC), RFC 5334 (Ogg); the others are the ones in common use.
+// 4539 (MXF), RFC 9639 (FLAC), RFC 5334 (Ogg); the others are those in common use.
 const MP4: Formats = [format('mp4', 'mp4', 'video/mp4'), format('mp4', 'm4a', 'audio/mp4')];
 const QUICKTIME: Formats = [format('mp4', 'mov', 'video/quicktime')];
 const THREE_GP: Formats = [format('mp4', '3gp', 'video/3gpp'), format('mp4', '3gp', 'audio/3gpp')];

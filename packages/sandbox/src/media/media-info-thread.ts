@@ -6,16 +6,18 @@ import { mediaInfoFactory } from 'mediainfo.js';
 import type { MediaReport } from './media-report.ts';
 
 /**
- * A separate thread: the parser is one synchronous call into WASM, which only terminating its thread can interrupt, and
- * the service must keep answering. For each path it answers with MediaInfo's report, or why there is none.
+ * The thread's answers: for each path, MediaInfo's report or the reason there is none. A separate thread is needed
+ * because the parser is one synchronous call into WASM. Only terminating the thread can interrupt that call, and the
+ * service must keep answering.
  */
 export type ThreadAnswer =
   | { readonly kind: 'loaded' }
   | { readonly kind: 'report'; readonly report: MediaReport }
   | { readonly kind: 'error'; readonly message: string };
 
-// Some bytes look like the start of a format all the way (0xFF, 0x47) and would be read to their end. No real format
-// comes near: of a transport stream of 1 GB the parser reads 135 MB, of an FLV 180 MB, of an MP4 1 MB.
+// Limit for files that consist entirely of bytes that look like the start of a format (0xFF, 0x47), which would
+// otherwise be read to the end. Real formats stay far below: the parser reads 135 MB of a 1 GB transport stream, 180 MB
+// of an FLV, 1 MB of an MP4.
 const MAX_BYTES_READ = 256 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 const HEAD_BYTES = 12;
@@ -38,8 +40,8 @@ async function reportOf(path: string): Promise<MediaReport> {
     const { size } = fstatSync(file);
     const readAt: ReadAt = async (position, length) => Buffer.from(read(file, length, position));
     const { end: stated, flaw } = await endOf(readAt, size);
-    // Behind a whole container some tools leave stray bytes, which MediaInfo would take for the beginning of a box,
-    // chunk or packet.
+    // Some tools leave stray bytes after a complete container, which MediaInfo would mistake for the beginning of a
+    // box, chunk or packet.
     const end = stated ?? size;
     let readBytes = 0;
     const result = await mediaInfo.analyzeData(end, (wantedBytes, offset) => {

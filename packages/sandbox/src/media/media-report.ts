@@ -3,18 +3,21 @@ import type { Track } from 'mediainfo.js';
 import { formatOf } from './formats.ts';
 import { truncated, type MediaFacts, type Probe } from './verdict.ts';
 
-/** MediaInfo's report on a file, its first bytes (up to 12), and what its container says of its end and duration. */
+/**
+ * MediaInfo's report on a file, the file's first bytes (up to 12), and what its container states about its end and
+ * duration.
+ */
 export interface MediaReport {
   readonly tracks: readonly Track[];
   readonly head: Uint8Array;
   readonly flaw: Flaw | null;
-  /** Seconds; null: the container does not say. */
+  /** In seconds; null if the container does not state it. */
   readonly durationS: number | null;
 }
 
 /**
- * Interprets the report. Truncated FLAC, Ogg, FLV, ASF, ADTS and MP3 pass as complete, because players play what is
- * there.
+ * Interprets the report. Truncated FLAC, Ogg, FLV, ASF, ADTS and MP3 pass as complete, because players play the part
+ * that is there.
  */
 export function verdictOf({ tracks, head, flaw, durationS: statedS }: MediaReport): Probe {
   const general = trackOf(tracks, 'General');
@@ -26,15 +29,15 @@ export function verdictOf({ tracks, head, flaw, durationS: statedS }: MediaRepor
   if (!general || !format || isPicture) return UNSUPPORTED;
   const isTolerated = flaw?.is === 'no length' || flaw?.is === 'small' || format.container === 'mp3';
   if (isTruncated(general) && !isTolerated) return truncated(missingBytes(general));
-  // MediaInfo does not find the sound of an AIFF behind a comment.
+  // MediaInfo misses the sound of an AIFF if a comment precedes it.
   const isSilent = format.container === 'aiff' && codecOf(sound) === null && statedS !== null;
   const codecs = { videoCodec: codecOf(video), audioCodec: isSilent ? 'PCM' : codecOf(sound) };
   if (codecs.videoCodec === null && codecs.audioCodec === null)
     return truncated('The file has no video and no sound: its index is missing, as in an unfinished recording.');
   if (format.container === 'mp4' && flaw?.is === 'missing') return truncated(`The file is cut off: ${flaw.why}.`);
-  // The one cut that MediaInfo takes for a whole file: between the index of an MP4 and its media data.
+  // A file cut between an MP4's index and its media data. This is the only cut that MediaInfo does not notice.
   if (format.container === 'mp4' && !general.DataSize) return truncated('The file has no media data after its index.');
-  // Without a stated length MediaInfo takes a placeholder for one.
+  // If the file states no length, MediaInfo mistakes a placeholder for one.
   const playedS = flaw?.is === 'no length' || isSilent ? statedS : durationS(tracks, format.container);
   const facts = { durationS: playedS, ...pictureFacts(video) };
   return {
@@ -76,8 +79,8 @@ function missingBytes(general: Track): string {
 }
 
 /**
- * Of transport streams MediaInfo estimates the whole from the bit rate (3.5 s for 3.0 s); their streams are more
- * accurate.
+ * Returns the duration. For transport streams it uses the longest stream, because MediaInfo estimates the whole file's
+ * duration from the bit rate (3.5 s for 3.0 s).
  */
 function durationS(tracks: readonly Track[], container: MediaFacts['container']): number | null {
   const whole = positive(trackOf(tracks, 'General')?.Duration);
@@ -95,13 +98,13 @@ function pictureFacts(video: TrackOf<'Video'> | undefined): Pick<MediaFacts, 'wi
   return isUpright ? { width: height, height: width, frameRate } : { width, height, frameRate };
 }
 
-/** Unknown codecs have arbitrary bytes from the file as their name. */
+/** Returns a codec's name, cleaned: unknown codecs have arbitrary bytes from the file as their name. */
 function codecOf(track: TrackOf<'Video'> | TrackOf<'Audio'> | undefined): string | null {
   const name = track?.Format?.replace(/[^\x20-\x7e]/g, '').slice(0, 60) ?? '';
   return name === '' ? null : name;
 }
 
-// 30 years in seconds; real bit rates are below it too.
+// 30 years in seconds; real bit rates are lower too.
 const LARGEST = 1e9;
 
 function positive(value: number | undefined): number | null {

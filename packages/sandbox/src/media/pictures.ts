@@ -16,27 +16,30 @@ export interface Picture {
 }
 
 /**
- * Thumbnails and artwork, made on first request and kept on disk. With ffmpeg they are JPEG, and the thumbnail is a
- * frame of the video or the cover of the sound; without, they are PNG, and every thumbnail is a placeholder: drawn, and
- * another for each video.
+ * Thumbnails and artwork, made on first request and kept on disk. With ffmpeg, they are JPEG, and a thumbnail shows a
+ * frame of the video or the cover of a sound file. Without ffmpeg, they are PNG, and every thumbnail is a drawn
+ * placeholder, different for each video.
  */
 export class Pictures implements Disposable {
-  /** The extension of all pictures in their addresses. */
+  /** File extension in the addresses of all pictures. */
   readonly extension: 'jpg' | 'png';
   readonly #mediaFiles: MediaFiles;
   readonly #ffmpeg: Ffmpeg | null;
   readonly #making = new Map<string, Promise<boolean>>();
-  /** By the hash of the file, because a reset reuses ids. */
+  /** Hashes of files without a still. Ids would not do, because a reset reuses them. */
   readonly #withoutStill = new Set<string>();
 
-  /** @param ffmpeg the path of the program, null = there is none */
+  /** @param ffmpeg path of the program; null if there is none */
   constructor(mediaFiles: MediaFiles, ffmpeg: string | null) {
     this.#mediaFiles = mediaFiles;
     this.#ffmpeg = ffmpeg === null ? null : new Ffmpeg(ffmpeg);
     this.extension = ffmpeg === null ? 'png' : 'jpg';
   }
 
-  /** @returns undefined when ffmpeg cannot even write a placeholder, or is being closed */
+  /**
+   * Returns a video's thumbnail or its placeholder. @returns undefined if ffmpeg cannot write even a placeholder, or is
+   * being closed
+   */
   async thumbnail(videoId: string, media: VideoMedia): Promise<Picture | undefined> {
     const path = this.#mediaFiles.thumbnailPath(videoId, this.extension);
     const hasStill =
@@ -48,7 +51,7 @@ export class Pictures implements Disposable {
     return isThere ? { path: placeholder, isPlaceholder: true } : undefined;
   }
 
-  /** @returns undefined as above */
+  /** Returns a channel's artwork. @returns undefined as for `thumbnail` */
   async artwork(channelId: string): Promise<Picture | undefined> {
     const path = this.#mediaFiles.artworkPath(channelId, this.extension);
     const isThere = await this.#once(path, (to) => this.#draw(artworkDrawing(channelId), to));
@@ -67,7 +70,7 @@ export class Pictures implements Disposable {
     return making;
   }
 
-  /** Made elsewhere and then renamed, so that no partial picture is visible. */
+  /** Makes the file elsewhere and then renames it, so that no partial picture is visible. */
   async #make(path: string, make: (to: string) => Promise<boolean>): Promise<boolean> {
     const unfinished = this.#unfinishedPath();
     const { era } = this.#mediaFiles;
@@ -82,7 +85,7 @@ export class Pictures implements Disposable {
 
   async #still(videoId: string, media: VideoMedia, to: string): Promise<boolean> {
     for (const attempt of stillAttempts(media, this.#mediaFiles.pathOf(videoId), to)) {
-      // ffmpeg succeeds without writing anything when no frame is left after the start.
+      // ffmpeg succeeds without writing anything if no frame follows the start position.
       if ((await this.#ffmpeg?.run(attempt)) === true && existsSync(to)) return true;
     }
     return false;

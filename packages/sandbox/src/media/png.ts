@@ -3,17 +3,20 @@ import { crc32, deflate } from 'node:zlib';
 
 export type Rgb = readonly [red: number, green: number, blue: number];
 
-/** Square cells of one colour each. */
+/** A picture of square cells, each in one colour. */
 export interface Drawing {
   readonly columns: number;
   readonly rows: number;
   readonly cellPixels: number;
   readonly colorAt: (column: number, row: number) => Rgb;
-  /** The name of the picture, in the file for programs and not visible. 1 to 79 characters of Latin-1. */
+  /** Name stored in the file's metadata, not visible in the picture. 1 to 79 characters of Latin-1. */
   readonly name: string;
 }
 
-/** The drawing as PNG: 8 bits a channel, RGB, no transparency (PNG specification, third edition, sections 5 and 11). */
+/**
+ * Encodes the drawing as PNG: 8 bits per channel, RGB, no transparency (PNG specification, third edition, sections 5
+ * and 11).
+ */
 export async function pngOf(drawing: Drawing): Promise<Buffer> {
   const { columns, rows, cellPixels, name } = drawing;
   const header = Buffer.alloc(13);
@@ -32,13 +35,13 @@ export async function pngOf(drawing: Drawing): Promise<Buffer> {
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 const COLOR_TYPE_RGB = 2;
-/** Filters: a line as it is, and as the difference from the line above. */
+/** Scanline filters: NONE stores a line as it is, UP its difference from the line above. */
 const NONE = 0;
 const UP = 2;
 
 /**
- * Each line begins with its filter. In a row of cells all lines but the first are that line: nothing but zeros to
- * compress.
+ * Returns the pixel lines, each preceded by its filter. Within a row of cells, all lines repeat the first, so the
+ * others are only zeros to compress.
  */
 function scanlines({ columns, rows, cellPixels, colorAt }: Drawing): Buffer {
   const lineBytes = 1 + columns * cellPixels * 3;

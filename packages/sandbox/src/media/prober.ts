@@ -8,14 +8,15 @@ import type { ThreadAnswer } from './media-info-thread.ts';
 import { damaged, type Probe } from './verdict.ts';
 
 /**
- * Decides whether an uploaded file is a complete media file, and why not, from what MediaInfo says of its streams and
- * what `@dropcast/media` says of its end. Neither decodes anything; MediaInfo reads 256 MB at most. They run in a
- * thread that loads MediaInfo (2.6 MB of WASM, some 80 ms) for the first file; then a file takes 2 to 30 ms. Files are
- * probed one after the other. A thread that dies or exceeds the time limit is replaced, and its file counts as damaged.
+ * Decides whether an uploaded file is a complete media file, and if not, why. It uses MediaInfo's report on the streams
+ * and the findings of `@dropcast/media` on the file's end. Neither decodes anything; MediaInfo reads 256 MB at most.
+ * Both run in a thread that loads MediaInfo (2.6 MB of WASM, some 80 ms) for the first file; after that, a file takes 2
+ * to 30 ms. Files are probed one at a time. A thread that dies or exceeds the time limit is replaced, and its file
+ * counts as damaged.
  *
- * Truncations that go unnoticed, of 200 at random places each: 0 of MP4, QuickTime, Matroska, WebM, WAV, AVI and AIFF;
- * at most 4 of MPEG-PS, MP3, MPEG-TS, M2TS and MXF (behind a whole pack, frame or packet, or in the padding at the
- * end); nearly all of FLAC, Ogg, FLV, ASF and ADTS, which do not record their length.
+ * Undetected truncations out of 200 at random positions per format: 0 for MP4, QuickTime, Matroska, WebM, WAV, AVI and
+ * AIFF; at most 4 for MPEG-PS, MP3, MPEG-TS, M2TS and MXF (after a whole pack, frame or packet, or in the padding at
+ * the end); nearly all for FLAC, Ogg, FLV, ASF and ADTS, which do not record their length.
  */
 export class Prober implements AsyncDisposable {
   readonly #timeoutMs: number;
@@ -23,19 +24,22 @@ export class Prober implements AsyncDisposable {
   #thread: Promise<Worker> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param timeoutMs after which a file counts as damaged, in ms, above 0 */
+  /** @param timeoutMs time after which a file counts as damaged, in ms, above 0 */
   constructor(timeoutMs = 10_000) {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @throws when the file cannot be read, or MediaInfo cannot be loaded; never for what the bytes are */
+  /**
+   * Probes a file. @throws if the file cannot be read or MediaInfo cannot be loaded; never because of the file's
+   * content
+   */
   probe(path: string): Promise<Probe> {
     const verdict = this.#last.then(() => this.#probe(path));
     this.#last = verdict.catch(() => undefined);
     return verdict;
   }
 
-  /** Stops probing. Waiting and running probes reject with the reason, so that nothing mistakes it for a verdict. */
+  /** Stops probing. Waiting and running probes reject with the reason, so that it cannot be mistaken for a verdict. */
   close(reason: Error): void {
     this.#closing.abort(reason);
   }
@@ -52,7 +56,7 @@ export class Prober implements AsyncDisposable {
     return damaged('The file cannot be analysed.');
   }
 
-  /** A thread that could not start, for want of memory or files, is tried again with the next probe. */
+  /** Starts the thread if needed. If it could not start, for lack of memory or files, the next probe tries again. */
   async #startedThread(): Promise<Worker> {
     this.#thread ??= startThread();
     try {
@@ -63,7 +67,7 @@ export class Prober implements AsyncDisposable {
     }
   }
 
-  /** @returns an error too if the thread has died or does not answer in time */
+  /** Asks the thread about a file. @returns an error also if the thread has died or does not answer in time */
   async #ask(thread: Worker, path: string): Promise<ThreadAnswer> {
     const ended = new AbortController();
     const signal = AbortSignal.any([ended.signal, this.#closing.signal]);
@@ -98,10 +102,10 @@ export class Prober implements AsyncDisposable {
 const DIED: ThreadAnswer = { kind: 'error', message: 'the thread has ended' };
 const SILENT: ThreadAnswer = { kind: 'error', message: 'the thread did not answer in time' };
 
-// The same extension as this file: .ts in the sources, .js in the built package.
+// Has the same extension as this file: .ts in the sources, .js in the built package.
 const THREAD_FILE = new URL(`./media-info-thread${extname(import.meta.url)}`, import.meta.url);
 
-/** Options of this process that make Node load or evaluate something are not for this thread. */
+/** Starts the thread without this process's Node options, some of which make Node load or evaluate code. */
 async function startThread(): Promise<Worker> {
   const thread = new Worker(THREAD_FILE, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 128 } });
   await once(thread, 'message'); // 'loaded'; rejects with the error of a thread that cannot start

@@ -2,18 +2,17 @@ import type { VideoMedia } from '../store/videos.ts';
 import type { FfmpegRun } from './ffmpeg.ts';
 import type { Container } from './verdict.ts';
 
-/** The size of all thumbnails in pixels: 16:9 and above the 800x450 that television feeds require. */
+/** Size of all thumbnails in pixels: 16:9, and above the 800x450 that television feeds require. */
 export const THUMBNAIL_SIZE = { width: 1280, height: 720 };
 
 /**
- * The attempts at a still of the media file, best first: a typical frame of the second after a tenth of the video,
- * which most intros are over by, else one of the beginning. The cover of a sound file is a video stream of one frame to
- * ffmpeg.
+ * Returns the attempts at a still, best first: a typical frame of the second after a tenth of the video, when most
+ * intros are over, or else one from the beginning. To ffmpeg, a sound file's cover is a video stream with one frame.
  */
 export function stillAttempts(media: VideoMedia, inputPath: string, outputPath: string): FfmpegRun[] {
   const startsS = media.videoCodec === null || media.durationS === null ? [0] : [media.durationS / 10, 0];
   return startsS.map((startS) => ({
-    // After a seek, even to 0, ffmpeg 5.1 finds no cover in an MP3.
+    // No `-ss 0`: after any seek, ffmpeg 5.1 finds no cover in an MP3.
     input: ['-f', DEMUXERS[media.container], ...(startS > 0 ? ['-ss', startS.toFixed(3)] : [])],
     inputPath,
     output: ['-map', '0:v:0', '-frames:v', '1', '-vf', FILTERS, ...JPEG],
@@ -21,12 +20,12 @@ export function stillAttempts(media: VideoMedia, inputPath: string, outputPath: 
   }));
 }
 
-/** Any picture as JPEG. */
+/** Converts a drawn PNG to JPEG. */
 export function asJpeg(inputPath: string, outputPath: string): FfmpegRun {
   return { input: ['-f', 'png_pipe'], inputPath, output: ['-frames:v', '1', ...JPEG], outputPath };
 }
 
-// The demuxer is given: left to itself, ffmpeg would take some files for playlists of others.
+// The demuxer is set explicitly, because ffmpeg would otherwise treat some files as playlists of other files.
 const DEMUXERS: Readonly<Record<Container, string>> = {
   mp4: 'mov',
   matroska: 'matroska',

@@ -7,28 +7,28 @@ export interface PlayableProbe extends MediaFacts {
 
 export interface UnplayableProbe {
   readonly isPlayable: false;
-  /** `empty_file`, `truncated_file`, `damaged_file` or `unsupported_format`; a planned fault may say anything. */
+  /** `empty_file`, `truncated_file`, `damaged_file` or `unsupported_format`; a planned fault may set any other code. */
   readonly code: string;
   readonly message: string;
 }
 
-/** Facts from the file itself, none from the client; null = unknown. */
+/** Facts taken from the file itself, none from the client; null if unknown. */
 export interface MediaFacts {
   readonly container: Container;
-  /** `video/mp4`, `audio/mpeg` … */
+  /** `video/mp4` or `audio/mpeg`, for example. */
   readonly mediaType: string;
-  /** Without a dot: `mp4`, `mov`, `mkv`, `mp3` … */
+  /** Without a dot: `mp4`, `mov`, `mkv` or `mp3`, for example. */
   readonly fileExtension: string;
-  /** Seconds with fractions, above 0. */
+  /** In seconds with fractions, above 0. */
   readonly durationS: number | null;
-  /** As displayed: after rotation and with square pixels. Null for sound alone. */
+  /** As displayed, after rotation and with square pixels; null for sound alone. */
   readonly width: number | null;
   readonly height: number | null;
-  /** As MediaInfo names it: `AVC`, `HEVC`, `VP9` … Null when there is no video stream. */
+  /** MediaInfo's name, such as `AVC`, `HEVC` or `VP9`; null if there is no video stream. */
   readonly videoCodec: string | null;
-  /** `AAC`, `MPEG Audio`, `Opus` … Null when there is no sound. */
+  /** `AAC`, `MPEG Audio` or `Opus`, for example; null if there is no sound. */
   readonly audioCodec: string | null;
-  /** Bit rate of the whole file, bits per second. */
+  /** Bit rate of the whole file, in bits per second. */
   readonly bitRate: number | null;
   /** Frames per second. */
   readonly frameRate: number | null;
@@ -50,12 +50,12 @@ export type Container =
   | 'aac'
   | 'aiff';
 
-/** The container says that bytes are missing. */
+/** Verdict for a file whose container shows that bytes are missing. */
 export function truncated(message: string): UnplayableProbe {
   return { isPlayable: false, code: 'truncated_file', message };
 }
 
-/** The file cannot be parsed. */
+/** Verdict for a file that cannot be parsed. */
 export function damaged(message: string): UnplayableProbe {
   return { isPlayable: false, code: 'damaged_file', message };
 }

@@ -6,7 +6,7 @@ import { activeOf, presets } from './fault-presets.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ShownOnce } from './shown-once.ts';
 
-/** Everything that the page can change. */
+/** Returns the actions behind every form on the page. */
 export function actions({ faults }: Pick<Services, 'faults'>, shownOnce: ShownOnce): Action[] {
   return [
     ...aboutVideos,
@@ -40,7 +40,7 @@ const aboutVideos: readonly Action[] = [
   },
 ];
 
-/** The failure of a video unless the form has another one. */
+/** Failure of a video that is set to failed by hand, unless the form states another one. */
 export const FAILURE = { code: 'failed_by_hand', message: "Set to failed on the sandbox's page." };
 
 function aboutKeys(shownOnce: ShownOnce): Action[] {
@@ -119,7 +119,7 @@ function aboutFaults(faults: Services['faults']): Action[] {
   ];
 }
 
-/** @throws ApiError 400 if the field is not JSON */
+/** Parses a field as JSON. @throws ApiError 400 if the field is not JSON */
 function jsonIn(form: URLSearchParams, field: string): unknown {
   try {
     return JSON.parse(form.get(field) ?? '') as unknown;

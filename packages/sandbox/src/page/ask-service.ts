@@ -10,16 +10,17 @@ export interface Question {
   readonly method: 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  /** The body as it is to be sent, in the place of `body`. */
+  /** The body exactly as sent, instead of `body`. */
   readonly content?: string;
 }
 
-/** @returns the `data` of the answer. @throws ApiError when the service refuses */
+/** Sends a request. @returns the answer's `data`. @throws ApiError if the service refuses */
 export type AskService = (question: Question) => Promise<unknown>;
 
 /**
- * Lets the page change things through the operations of the API and the admin side, as every other client does, but
- * without key and limit. It stays within the process, so faults do not hit it and the journal does not record it.
+ * Lets the page make changes through the operations of the API and the admin side, like any other client, but without
+ * key or rate limit. The requests stay within the process, so no fault affects them and the journal does not record
+ * them.
  */
 export function askService(services: Services): AskService {
   const service = new Hono().route('/', createApi(services)).route('/', createAdminRoutes(services));
@@ -39,7 +40,7 @@ interface Answer {
   readonly error?: { readonly code: ErrorCode; readonly message: string };
 }
 
-/** The requests that a form makes, and the address that the browser goes to next. */
+/** The requests behind a form, and the address that the browser goes to afterwards. */
 export interface Action {
   readonly path: string;
   readonly asks: (sent: Sent) => Question | readonly Question[];
@@ -48,11 +49,14 @@ export interface Action {
 
 export interface Sent {
   readonly form: URLSearchParams;
-  /** A part of the path, encoded as one. */
+  /** Returns a path parameter, encoded for use as a path part. */
   readonly part: (name: string) => string;
 }
 
-/** @returns the address that shows the result. @throws ApiError when the service refuses, and 400 without a form */
+/**
+ * Sends the action's requests. @returns the address that shows the result. @throws ApiError if the service refuses, and
+ * 400 without a form
+ */
 export async function act(context: Context, { asks, leadsTo }: Action, ask: AskService): Promise<string> {
   const sent: Sent = {
     form: new URLSearchParams([

@@ -25,16 +25,20 @@ interface KindSchema {
 
 export const kinds: readonly string[] = faultRule.options.map(({ shape }) => shape.kind.value);
 
-/** Read from the rule's schema, so that the form offers every kind with all its parameters. */
+/**
+ * Finds the schema of a fault kind. Reading the rule's schema lets the form offer every kind with all its parameters.
+ */
 function schemaOf(kind: string): KindSchema | undefined {
-  // Not at startup: it takes some milliseconds, and few runs show the form.
+  // Not built at startup: it takes some milliseconds, and few runs show the form.
   schemas ??= z.toJSONSchema(faultRule, { io: 'input' }).oneOf as unknown as readonly KindSchema[];
   return schemas.find(({ properties }) => properties.kind.const === kind);
 }
 
 let schemas: readonly KindSchema[] | undefined;
 
-/** The parameters of a kind: first what it does, then when and for which requests. */
+/**
+ * Returns the parameters of a kind: first those for its effect, then those for when and for which requests it applies.
+ */
 export function fieldsOf(kind: string): Field[] {
   const schema = schemaOf(kind);
   if (!schema) return [];
@@ -61,7 +65,7 @@ function fieldOf(
   };
 }
 
-/** The rule for the admin side, which checks it. Empty fields are left out. */
+/** Builds the rule from the form, omitting empty fields. The admin side checks the rule. */
 export function ruleIn(form: URLSearchParams): Record<string, unknown> {
   const kind = form.get('kind') ?? '';
   const said = fieldsOf(kind).map(({ name, type }) => [name, type, form.get(name)?.trim() ?? ''] as const);

@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { faultRule, type FaultRule } from '../faults/fault-rule.ts';
 import type { Fault, Faults } from '../faults/faults.ts';
 
-/** A common fault with one button to switch it on and off. */
+/** A common fault with a single button to switch it on and off. */
 export interface Preset {
   readonly name: string;
   readonly label: string;
   readonly rule: FaultRule;
 }
 
-/** A forgotten preset expires. */
+/** Lifetime of a preset, so that a forgotten one expires. */
 const TTL_MS = 15 * 60_000;
 
 function preset(name: string, label: string, rule: object): Preset {
@@ -39,7 +39,7 @@ export const presets: readonly Preset[] = [
   preset('unknown-status', 'Videos have an unknown status', { kind: 'unknown_status' }),
 ];
 
-/** The active faults of this preset. */
+/** Returns the active faults that match the preset. */
 export function activeOf({ rule }: Preset, faults: Faults): Fault[] {
   return faults.list().filter((fault) => isDeepStrictEqual(fault.rule, rule));
 }

@@ -1,19 +1,20 @@
 import { readXml, XmlError, type ReadElement } from '../feeds/xml-reader.ts';
 import type { FeedType } from '../store/feeds.ts';
 
-/** An item as a feed reader sees it; '' and null for missing parts. */
+/** An item as a feed reader sees it; missing parts are '' or null. */
 export interface PreviewItem {
   readonly id: string;
   readonly title: string;
   readonly picture: string | null;
-  /** As the document writes it. */
+  /** The date as written in the document. */
   readonly published: string;
   readonly seconds: number | null;
   readonly media: string;
 }
 
 /**
- * The items as a feed reader shows them. @returns nothing for a document that is not well-formed; the verdict says why
+ * Returns the items as a feed reader shows them. @returns an empty list for a document that is not well-formed; the
+ * verdict explains why
  */
 export function previewOf(document: string, type: FeedType): PreviewItem[] {
   return type === 'ctv' ? ctvItems(document) : rssItems(document);
@@ -51,7 +52,7 @@ function textOf(element: ReadElement, name: string): string {
   return childOf(element, name)?.text.trim() ?? '';
 }
 
-/** Our own document: only the verdict treats it as untrusted. */
+/** The fields of our own document. Only the verdict treats the document as untrusted. */
 interface CtvFeed {
   readonly shortFormVideos: readonly CtvVideo[];
   readonly movies: readonly CtvVideo[];

@@ -2,12 +2,12 @@ import type { Context } from 'hono';
 import { ApiError } from '../http/api-error.ts';
 import type { AskService } from './ask-service.ts';
 
-/** The limit of the admin side, plus the rest of the form. */
+/** The admin side's limit, plus room for the rest of the form. */
 export const MOST_IMPORT_BYTES = 257 * 1024 * 1024;
 
 /**
- * Imports the file of a form, through the admin side, which checks it. @throws ApiError 400 without a file, and what
- * the admin side refuses
+ * Imports the form's file through the admin side, which checks it. @throws ApiError 400 without a file, and the admin
+ * side's refusals
  */
 export async function importFile(context: Context, ask: AskService): Promise<void> {
   const file = await fileIn(context);

@@ -1,7 +1,7 @@
 /**
- * Pure: the JSON text with line breaks and indentation, and otherwise as it came. `JSON.parse` would lose the digits of
- * large numbers, all but the last of repeated fields, and how characters are escaped.
- * @param json valid
+ * Returns the JSON text with line breaks and indentation, otherwise unchanged. Pure. `JSON.parse` would lose the digits
+ * of large numbers, all but the last of repeated fields, and how characters are escaped.
+ * @param json valid JSON
  */
 export function indentedJson(json: string): string {
   const tokens = json.match(TOKEN) ?? [];
@@ -20,7 +20,7 @@ const TOKEN = /"(?:[^"\\]+|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 const OPENING = new Set(['{', '[']);
 const CLOSING = new Set(['}', ']']);
 
-/** @param depth after the token */
+/** Returns the white space between two tokens. @param depth nesting depth after the first token */
 function gapBetween(token: string, next: string, depth: number): string {
   if (token === ':') return ' ';
   if (CLOSING.has(next)) return OPENING.has(token) ? '' : lineBreak(depth - 1);

@@ -13,7 +13,7 @@ import type { EventType } from '../events.ts';
 import type { Services } from '../services.ts';
 import { assets } from './assets.ts';
 
-/** One address of the page. */
+/** One view of the page, with its own address. */
 export type View = SharedView<EventType>;
 
 const SITE = 'dropcast sandbox';
@@ -32,7 +32,7 @@ const SECTIONS = [
   ['/_page/controls', 'Controls'],
 ] as const;
 
-/** Events that may change every view, or its header. */
+/** Events that may change any view, or the header. */
 const AROUND: readonly EventType[] = ['clock.changed', 'faults.changed', 'admin.changed', 'reset'];
 
 export function viewPage(view: View, { clock, faults, links }: Pick<Services, 'clock' | 'faults' | 'links'>): Html {
@@ -56,11 +56,11 @@ export function viewPage(view: View, { clock, faults, links }: Pick<Services, 'c
 interface Problem {
   readonly title: string;
   readonly message: string;
-  /** Whether a form was sent, which the browser still has as it was filled in. */
+  /** Whether a form was sent. If so, the browser still has it as filled in. */
   readonly isAboutForm: boolean;
 }
 
-/** An expected failure, explained in one sentence. */
+/** Explains an expected failure in one sentence. */
 export function problemPage({ title, message, isAboutForm }: Problem): Html {
   return document(
     { title, site: SITE, assets },
@@ -73,7 +73,7 @@ export function problemPage({ title, message, isAboutForm }: Problem): Html {
   );
 }
 
-/** For visitors who are not signed in: shows nothing of the account. */
+/** Page for visitors who are not signed in. Reveals nothing about the account. */
 export function strangerPage(): Html {
   return document(
     { title: 'Not signed in', site: SITE, assets },

@@ -1,6 +1,6 @@
 import type { Action, Sent } from './ask-service.ts';
 
-/** The actions of the forms for makers. */
+/** The actions behind the makers' forms. */
 export const aboutMakers: readonly Action[] = [
   {
     path: '/_page/channels',
@@ -44,7 +44,7 @@ export const aboutMakers: readonly Action[] = [
     path: '/_page/snapshots',
     asks: ({ form }) => ({
       method: 'PUT',
-      // Without a name the path would be another one; the admin side refuses this one with what a name is.
+      // An empty name would address another path. The admin side refuses a blank name and states what a valid one is.
       path: `/_sandbox/snapshots/${encodeURIComponent(form.get('name') || ' ')}`,
     }),
     leadsTo: '/_page/controls',
@@ -63,7 +63,7 @@ export const aboutMakers: readonly Action[] = [
 
 type Form = Sent['form'];
 
-/** Fields that are filled in. */
+/** Returns the named fields that are filled in. */
 function given(form: Form, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (form.get(name) ? [[name, form.get(name) ?? '']] : [])));
 }

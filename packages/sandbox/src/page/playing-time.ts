@@ -1,4 +1,4 @@
-/** `0:04`, `1:02:03`. @param seconds with fractions */
+/** Formats a duration, like `0:04` or `1:02:03`. @param seconds with fractions */
 export function playingTime(seconds: number): string {
   const whole = Math.max(1, Math.round(seconds));
   const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];

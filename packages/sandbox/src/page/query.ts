@@ -5,7 +5,7 @@ export const PER_PAGE = 50;
 
 export const page = pageNumber(999_999_999).default(1);
 
-/** Without scripts a form sends empty fields too; they count as absent. */
+/** Text field of a query. Without scripts, forms also send empty fields, which count as absent. */
 export const optionalText = z
   .string()
   .max(200, 'must have at most 200 characters')

@@ -27,8 +27,8 @@ import { webhooks } from './views/webhooks.ts';
 import { enterByLink, isAdmin } from '../admin/require-admin.ts';
 
 /**
- * The web page: `/`, and everything else below `/_page`, so that it uses no path of the service. Rendered on the
- * server, it works without scripts; with them it updates live.
+ * Serves the web page: `/`, and everything else under `/_page`, so that it uses none of the service's paths. It is
+ * rendered on the server and works without scripts; with scripts it updates live.
  */
 export function createPageRoutes(services: Services): Hono {
   const page = new Hono();
@@ -78,7 +78,7 @@ async function show(context: Context, view: ViewMaker, services: Services): Prom
   return await showPage(context, viewPage(await view(context), services));
 }
 
-/** Each answers with a redirect, so that going back or reloading repeats nothing. */
+/** Adds the actions. Each answers with a redirect, so that going back or reloading repeats nothing. */
 function addActions(page: Hono, services: Services, shownOnce: ShownOnce): void {
   const ask = askService(services);
   page.post('/_page/import', limitedTo(MOST_IMPORT_BYTES), async (context) => {
@@ -90,7 +90,7 @@ function addActions(page: Hono, services: Services, shownOnce: ShownOnce): void 
     page.post(action.path, async (context) => context.redirect(await act(context, action, ask), 303));
 }
 
-/** The admin side takes 1 MiB; indented, and encoded as a form, that is several times as much. */
+/** Several times the admin side's limit of 1 MiB, because form encoding and indentation enlarge the JSON. */
 const MAX_FORM_BYTES = 8 * 1024 * 1024;
 
 function limitedTo(maxSize: number): MiddlewareHandler {
@@ -124,7 +124,7 @@ const TITLES: Readonly<Record<number, string>> = {
   422: NOT_ACCEPTED,
 };
 
-/** @returns the answer with a page that may load nothing from other origins and appear in no frame. */
+/** Answers with a page that may load nothing from other origins and appear in no frame. */
 function showPage(context: Context, page: Html, status: ContentfulStatusCode = 200): Response | Promise<Response> {
   return context.html(page, status, HEADERS);
 }
@@ -149,7 +149,10 @@ const HEADERS = {
 
 type Guarded = Pick<Services, 'adminToken' | 'links'>;
 
-/** The printed address signs the browser in. Everybody else sees only how to sign in. @throws ApiError 401, 403 */
+/**
+ * Requires a signed-in browser. The printed address signs a browser in; all others see only how to sign in. @throws
+ * ApiError 401, 403
+ */
 function requireSignIn(services: Guarded): MiddlewareHandler[] {
   return [
     enterByLink(services),

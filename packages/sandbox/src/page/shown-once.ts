@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
-/** Carries a secret across the redirect after a form to the view that shows it, once. */
+/** Carries a secret across a form's redirect to the view that shows it, once. */
 export class ShownOnce {
   readonly #waiting = new Map<string, string>();
 
-  /** @returns the name under which `take` returns it */
+  /** Stores a secret. @returns the name for `take` */
   put(secret: string): string {
     const name = randomUUID();
     this.#waiting.set(name, secret);
@@ -19,5 +19,5 @@ export class ShownOnce {
   }
 }
 
-/** For browsers that never follow the redirect. */
+/** Lifetime of a secret whose redirect the browser never follows. */
 const TIMEOUT_MS = 60_000;

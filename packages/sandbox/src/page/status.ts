@@ -1,7 +1,7 @@
 import { badge, type BadgeKind, type Html } from '@dropcast/pages';
 import type { VideoStatus } from '../store/videos.ts';
 
-/** The status of a video, as the API calls it. */
+/** Badge with a video's status, as named in the API. */
 export function status(word: VideoStatus): Html {
   return badge(KINDS[word], word);
 }

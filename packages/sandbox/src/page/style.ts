@@ -1,4 +1,4 @@
-/** What only this page shows: players, feed previews, switches, secrets that are shown once. */
+/** Styles for what only this page shows: players, feed previews, switches, and secrets that are shown once. */
 export const OWN_STYLE = `
 .player { display: block; width: 100%; aspect-ratio: 16 / 9; border: 0; border-radius: 8px; background: #0b0d10; }
 .still { display: block; width: 100%; height: auto; aspect-ratio: 16 / 9; object-fit: cover; border-radius: 8px; background: var(--sunken); }

@@ -3,7 +3,7 @@ import type { Video } from '../store/videos.ts';
 
 type History = Pick<Video, 'status' | 'createdAtMs' | 'uploadedAtMs' | 'endedAtMs' | 'failure'>;
 
-/** created → uploaded → ready or failed. */
+/** Returns a video's steps: created → uploaded → ready or failed. */
 export function stepsOf(video: History, nowMs: number): [created: Step, uploaded: Step, ended: Step] {
   return [
     { name: 'Created', kind: 'done', atMs: video.createdAtMs, note: '' },

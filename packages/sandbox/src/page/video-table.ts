@@ -5,7 +5,10 @@ import { playingTime } from './playing-time.ts';
 import type { Links } from '../http/links.ts';
 import type { Video } from '../store/videos.ts';
 
-/** On the page's own origin, whatever host name opened it: the page may load nothing else. */
+/**
+ * Reduces an address to its path, so that it loads from the host name that opened the page: the page may load nothing
+ * from other origins.
+ */
 export function localPath(url: string): string {
   return new URL(url).pathname;
 }
@@ -32,7 +35,7 @@ export interface VideoTable {
   readonly label: string;
   readonly videos: readonly Video[];
   readonly links: Links;
-  /** By the channels' ids. */
+  /** Channel names by channel id. */
   readonly channelNames: ReadonlyMap<string, string>;
 }
 
@@ -56,7 +59,7 @@ export function videoTable({ label, videos, links, channelNames }: VideoTable): 
   return table({ label, columns, items: videos, keyOf: ({ id }) => id });
 }
 
-/** A command that uploads a first video. No page shows the key itself. */
+/** Returns a command that uploads a first video. No page shows the key itself. */
 export function uploadCommand({ origin }: Pick<Links, 'origin'>): string {
   return `export DROPCAST_API_KEY=…   # as printed by the sandbox at its start
 dropcast videos upload clip.mp4 --base-url ${origin}/v1`;

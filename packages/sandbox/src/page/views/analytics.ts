@@ -48,7 +48,7 @@ const DAYS = ['7', '30', '90'] as const;
 
 const asked = z.strictObject({ channel: optionalText, days: z.enum(DAYS, `must be ${DAYS.join(', ')}`).default('30') });
 
-/** Periods that end today, in UTC. */
+/** Returns a period that ends today, in UTC. */
 function lastDays(days: number, nowMs: number): Period {
   return { from: dayOf(nowMs - (days - 1) * DAY_MS), to: dayOf(nowMs) };
 }

@@ -70,7 +70,7 @@ export function channels({ records, links }: Pick<Services, 'records' | 'links'>
   };
 }
 
-/** By id, in the order of the list. */
+/** Returns the channels' names by id, in list order. */
 export function channelNames(store: ChannelStore): ReadonlyMap<string, string> {
   return new Map(store.list().map(({ id, name }) => [id, name] as const));
 }

@@ -11,7 +11,7 @@ type ControlParts = Pick<
   'clock' | 'requestWindow' | 'records' | 'settings' | 'links' | 'switchboard' | 'snapshots'
 >;
 
-/** Clock, limit, samples, reset, snapshots, and what else there is to know. */
+/** View of clock, limit, samples, reset, snapshots and other facts about the sandbox. */
 export function controls(parts: ControlParts): () => Promise<View> {
   return async () => ({
     title: 'Controls',
@@ -182,7 +182,7 @@ function aboutCard({ settings, links }: ControlParts): Html {
   </section>`;
 }
 
-/** Adds sample videos and plays in one step. */
+/** Form that adds sample videos and plays in one step. */
 export function seedForm(): Html {
   return html`<form method="post" action="/_page/seed" class="row">
     <label>Videos <input name="videos" type="number" min="0" max="1000" value="12" required /></label>

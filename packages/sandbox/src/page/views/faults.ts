@@ -25,7 +25,7 @@ import type { FaultRule } from '../../faults/fault-rule.ts';
 
 type FaultParts = Pick<Services, 'faults' | 'clock'>;
 
-/** The faults: switches for the common ones, a form for all others. */
+/** View of the faults: switches for the common ones, a form for all others. */
 export function faults(parts: FaultParts): (context: Context) => View {
   return (context) => {
     const { kind } = query(context.req.raw, asked);
@@ -93,7 +93,7 @@ function faultTable(list: readonly Fault[], { clock }: FaultParts): Html {
   });
 }
 
-/** In two steps, so that it needs no script: the kind, then its parameters. */
+/** Form for a new fault. It has two steps, first the kind and then its parameters, so that it needs no script. */
 function newFault(kind: string | undefined): Html {
   const choices = kinds.map((value) => ({ value, label: `${capitalised(kindInWords(value))} (${value})` }));
   return html`<section class="card" id="new-fault">
@@ -108,7 +108,7 @@ function newFault(kind: string | undefined): Html {
   </section>`;
 }
 
-/** For sets of faults that are kept elsewhere. */
+/** Form with all faults as JSON, for sets of faults that are kept elsewhere. */
 function allAsJson(list: readonly Fault[]): Html {
   const rules = JSON.stringify(
     list.map(({ rule }) => rule),
@@ -177,7 +177,7 @@ function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The active faults: what each hits, how often it did, and when it expires. */
+/** Summary of an active fault: what it affects, how often it has applied, and when it expires. */
 export function faultSummary(fault: Fault, nowMs: number): Html {
   return html`${badge('notice', kindInWords(fault.rule.kind))} ${operationOf(fault.rule)}
     <span class="muted">${hitsOf(fault)}, ${timeLeft(fault, nowMs)}</span>`;
@@ -195,7 +195,7 @@ export function timeLeft({ expiresAtMs }: Pick<Fault, 'expiresAtMs'>, nowMs: num
   return expiresAtMs === null ? 'until switched off' : `${span(expiresAtMs - nowMs)} left`;
 }
 
-/** The rule's parameters other than kind, operation and time to live. */
+/** Lists the rule's parameters other than kind, operation and time to live. */
 export function detailsOf({ kind: _kind, operation: _operation, ttl_ms: _ttl, ...rest }: FaultRule): string {
   return Object.entries(rest)
     .filter(([, value]) => value !== undefined)

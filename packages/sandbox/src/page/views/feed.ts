@@ -14,7 +14,7 @@ import { FEED_TYPES, publishButton, publishedWhen, verdictBadge, verdictOn } fro
 
 type FeedParts = Pick<Services, 'records' | 'links'>;
 
-/** One feed: its items as a reader shows them, its document and its verdict. @throws ApiError 404 */
+/** View of one feed: its items as a reader shows them, its document and its verdict. @throws ApiError 404 */
 export function feed(parts: FeedParts): (context: Context) => View {
   return (context) => {
     const found = parts.records.feeds.find(context.req.param('id') ?? '');

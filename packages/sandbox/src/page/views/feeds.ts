@@ -80,7 +80,7 @@ export function publishedWhen({ lastPublishedAtMs }: Feed): Html | string {
   return lastPublishedAtMs === null ? 'never' : time(lastPublishedAtMs);
 }
 
-/** On its first page. */
+/** Returns the verdict on the feed's first page. */
 export function verdictOn({ id, type }: Feed, { links }: FeedParts, document: string): Finding[] {
   return verdictOf(document, type, links.feed(id, type));
 }

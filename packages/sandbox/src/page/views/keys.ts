@@ -8,7 +8,7 @@ import type { ShownOnce } from '../shown-once.ts';
 
 type KeyParts = Pick<Services, 'records' | 'clock' | 'events' | 'requestWindow'>;
 
-/** API keys without their values. A value is shown once, when the key is new (api-spec section 5). */
+/** View of the API keys without their values. A value is shown once, when the key is new (api-spec section 5). */
 export function keys(parts: KeyParts, shownOnce: ShownOnce): (context: Context) => View {
   const desk = new KeyDesk({ keys: parts.records.keys, clock: parts.clock, events: parts.events });
   return (context) => ({
@@ -83,7 +83,7 @@ function revocation({ id, revoked_at: at }: KeyView): Html {
   });
 }
 
-/** How much of the limit each key has used in the last hour. */
+/** Shows how much of the limit each key has used in the last hour. */
 export function keyUsage({
   records,
   requestWindow,

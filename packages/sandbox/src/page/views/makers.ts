@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { button, confirmed, fileSize, select, table, time, unseen, visibleText, type Html } from '@dropcast/pages';
 import type { NamedSnapshot } from '../../makers/named-snapshots.ts';
 
-/** Cards that make what the API cannot: channels, feeds, ready videos, plays, states by name. */
+/** Like the other cards here, makes what the API cannot: channels, feeds, ready videos, plays, named states. */
 export function newChannelCard(): Html {
   return card('new-channel', 'New channel', [
     '/_page/channels',
@@ -18,7 +18,7 @@ export function removeChannelButton(id: string): Html {
   });
 }
 
-/** @param channels names by id */
+/** @param channels channel names by id */
 export function newFeedCard(channels: ReadonlyMap<string, string>): Html {
   const types = ['mrss', 'podcast', 'ctv'].map((value) => ({ value, label: value }));
   return card('new-feed', 'New feed', [
@@ -36,7 +36,7 @@ export function removeFeedButton(id: string): Html {
   });
 }
 
-/** @param channels names by id */
+/** @param channels channel names by id */
 export function newVideoCard(channels: ReadonlyMap<string, string>): Html {
   return card('new-video', 'New ready video', [
     '/_page/videos',
@@ -46,7 +46,7 @@ export function newVideoCard(channels: ReadonlyMap<string, string>): Html {
   ]);
 }
 
-/** Below the plays of a video. */
+/** Form below a video's plays, for adding one. */
 export function newPlaysForm(videoPath: string): Html {
   return html`<form method="post" action="${videoPath}/plays" class="row" id="new-play">
     <label>Seconds watched <input name="seconds" type="number" min="0" max="10000000" value="10" required /></label>

@@ -17,7 +17,7 @@ import { keyUsage } from './keys.ts';
 
 type OverviewParts = Pick<Services, 'records' | 'clock' | 'links' | 'requestWindow' | 'faults' | 'journal'>;
 
-/** The state of the sandbox at a glance. */
+/** View of the sandbox's state at a glance. */
 export function overview(parts: OverviewParts): () => View {
   return () => ({
     title: 'Overview',

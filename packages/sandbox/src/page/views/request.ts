@@ -23,7 +23,7 @@ import { videoPath } from '../video-table.ts';
 import { feedPath } from './feeds.ts';
 import { statusOf, targetOf } from './requests.ts';
 
-/** One request with everything that is known of it. @throws ApiError 404 */
+/** View of one request with everything known about it. @throws ApiError 404 */
 export function request(journal: Services['journal']): (context: Context) => View {
   return (context) => {
     const found = requestAt(journal, context.req.param('number'));
@@ -38,7 +38,7 @@ export function request(journal: Services['journal']): (context: Context) => Vie
   };
 }
 
-/** The numbers are in order of arrival; one that was cleared is a page that says so. */
+/** Links to the previous and next request numbers. A cleared request has a page that states so. */
 function neighbours(number: number, last: number): Html {
   return html`<div class="row middle">
     ${number > 1 ? html`<a href="/_page/requests/${number - 1}">Previous</a>` : ''}

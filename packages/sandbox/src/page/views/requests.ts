@@ -27,7 +27,7 @@ import { optionalChoice, optionalText, page, PER_PAGE } from '../query.ts';
 
 type RequestParts = Pick<Services, 'journal' | 'records' | 'links'>;
 
-/** Requests and their answers, newest first, without those of the page itself. */
+/** View of requests and their answers, newest first, excluding the page's own. */
 export function requests(parts: RequestParts): (context: Context) => View {
   return (context) => {
     const wanted = query(context.req.raw, asked);
@@ -69,7 +69,10 @@ const asked = z.strictObject({
 
 type Asked = z.output<typeof asked>;
 
-/** Most requests are for thumbnails, players and media, mainly from this page. */
+/**
+ * Returns whether a request is listed. File reads are hidden by default: most requests are for thumbnails, players and
+ * media, mainly from this page.
+ */
 function isShown(request: InspectedRequest, { fault, files, page: _page, ...filter }: Asked): boolean {
   if (files === undefined && isAboutFiles(request.path)) return false;
   return isWanted(request, fault === undefined ? filter : { ...filter, fault: 'any' });
@@ -152,12 +155,12 @@ export function requestTable(label: string, entries: readonly JournalEntry[]): H
   });
 }
 
-/** Path and query, as they came. */
+/** Returns path and query as received. */
 export function targetOf({ path, query }: Pick<JournalEntry, 'path' | 'query'>): string {
   return query === '' ? path : `${path}?${query}`;
 }
 
-/** The status of the answer, or why there is none. */
+/** Shows the answer's status, or why there is no answer. */
 export function statusOf({ status, durationMs }: Pick<JournalEntry, 'status' | 'durationMs'>): Html {
   if (status !== 0) return html`<span class="codes ${status >= 400 ? 'bad' : ''}">${status}</span>`;
   return html`<span class="codes ${durationMs === null ? '' : 'bad'}"

@@ -10,8 +10,8 @@ import { missingRequests, verified } from '../../inspector/verify.ts';
 import type { View } from '../layout.ts';
 
 /**
- * A check of the requests so far. With GET: it changes nothing, its address can be kept, and the answer follows the
- * requests.
+ * View that checks the requests so far. It uses GET because it changes nothing: its address can be bookmarked, and the
+ * result updates as requests arrive.
  */
 export function verify(journal: Journal): (context: Context) => View {
   return (context) => {

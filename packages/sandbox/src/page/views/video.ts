@@ -29,7 +29,7 @@ import { feedPath } from './feeds.ts';
 
 type VideoParts = Pick<Services, 'records' | 'clock' | 'links'>;
 
-/** One video with all its facts. @throws ApiError 404 */
+/** View of one video with all its facts. @throws ApiError 404 */
 export function video(parts: VideoParts): (context: Context) => View {
   return (context) => {
     const found = parts.records.videos.find(context.req.param('id') ?? '');

@@ -10,7 +10,7 @@ import { uploadCommand, videoTable } from '../video-table.ts';
 import { channelNames } from './channels.ts';
 import { newVideoCard } from './makers.ts';
 
-/** All videos, newest first. @throws ApiError 422 for a query that the page's own forms do not make */
+/** View of all videos, newest first. @throws ApiError 422 for a query that the page's own forms cannot produce */
 export function videos({ records, links }: Pick<Services, 'records' | 'links'>): (context: Context) => View {
   return (context) => {
     const { channel, status, page } = query(context.req.raw, asked);

@@ -21,7 +21,7 @@ import type { ShownOnce } from '../shown-once.ts';
 
 type WebhookParts = Pick<Services, 'records'>;
 
-/** The registered webhooks and their latest deliveries, without the secrets. */
+/** View of the registered webhooks and their latest deliveries, without the secrets. */
 export function webhooks({ records }: WebhookParts, shownOnce: ShownOnce): (context: Context) => View {
   return (context) => {
     const list = records.webhooks.list();
@@ -111,7 +111,7 @@ function deliveries(webhook: Webhook, { records }: WebhookParts): Html {
   </section>`;
 }
 
-/** The body that the receiver gets, but indented. */
+/** Shows the body that the receiver gets, indented. */
 function sentBody(payload: unknown, id: string): Html {
   return html`<details>
     <summary>Payload${unseen(` of ${id}`)}</summary>
