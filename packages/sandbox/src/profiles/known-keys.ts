@@ -1,7 +1,7 @@
-/** Keys that were answered. The oldest is forgotten, as services do after a day or so. */
+/** Maximum number of keys kept. Beyond it, the oldest is forgotten, as services do after a day or so. */
 const most = 10_000;
 
-/** The answers to each `Idempotency-Key`, until the process ends. */
+/** The answers by `Idempotency-Key`, kept until the process exits. */
 export class KnownKeys<T> {
   readonly #answers = new Map<string, T>();
 
@@ -16,7 +16,7 @@ export class KnownKeys<T> {
     if (this.#answers.size > most && oldest !== undefined) this.#answers.delete(oldest);
   }
 
-  /** For when all records are replaced: ids are reused afterwards. */
+  /** Forgets all keys, for use when all records are replaced: ids are then reused. */
   forget(): void {
     this.#answers.clear();
   }

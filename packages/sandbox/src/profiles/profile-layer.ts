@@ -5,7 +5,7 @@ import type { Services } from '../services.ts';
 import { settledAnswer } from './settled-answer.ts';
 import { defaultSwitches, switchNames, type Switches } from './switch-table.ts';
 
-/** Gives every answer of the API, and of uploads, the form that the switches say. By default it does nothing. */
+/** Gives every answer of the API and of uploads the form that the switches select. Does nothing by default. */
 export function createProfileLayer({ switchboard, clock }: Pick<Services, 'switchboard' | 'clock'>): Layer {
   return async (exchange, proceed) => {
     const { method = '', url = '' } = exchange.request;

@@ -2,14 +2,14 @@ import type { HeldAnswer } from '../faults/held-answer.ts';
 import { toldHeaders } from '../uploads/signed-headers.ts';
 import type { Switches } from './switch-table.ts';
 
-/** The call that the answer belongs to. */
+/** The request that the answer belongs to. */
 export interface AnsweredCall {
   readonly operation: string;
-  /** By the sandbox's clock. */
+  /** Time by the sandbox's clock. */
   readonly nowMs: number;
 }
 
-/** The answer as a service gives it that settles the open points in this way. Pure. */
+/** Returns the answer in the form that the switches select. Pure. */
 export function settledAnswer(answer: HeldAnswer, call: AnsweredCall, switches: Switches): HeldAnswer {
   if (answer.status >= 400) return settledError(answer, call, switches);
   if (answer.status >= 300) return answer;
@@ -97,7 +97,7 @@ function fieldsOf(video: unknown, { get_fields: which }: Switches): unknown {
 }
 
 const minimal: ReadonlySet<string> = new Set(['id', 'status', 'error']);
-/** Those of a list item (api-spec section 2.1). */
+/** Fields of a list item (api-spec section 2.1). */
 const listed: ReadonlySet<string> = new Set([
   ...minimal,
   'title',
@@ -107,7 +107,7 @@ const listed: ReadonlySet<string> = new Set([
   'embed_url',
 ]);
 
-/** Uses the words of the service, and adds its extra fields. */
+/** Applies the service's word for `processing`, and adds its extra fields. */
 function told(json: unknown, { processing_word: word, extra_fields: extra }: Switches): unknown {
   const worded = everyObject(json, (object) =>
     object['status'] === 'processing' ? { ...object, status: word } : object,
@@ -131,7 +131,7 @@ function withErrorBody(answer: HeldAnswer, { error_body: form }: Switches): Held
     case 'message':
       return withJson(answer, { message });
     case 'problem':
-      // RFC 9457
+      // Problem details (RFC 9457).
       return withType(
         withJson(answer, { type: 'about:blank', title: error['code'], status: answer.status, detail: message }),
         'application/problem+json',
@@ -150,7 +150,8 @@ function withRetryAfter(answer: HeldAnswer, nowMs: number, { retry_after: form }
   const { 'retry-after': seconds, ...others } = answer.headers;
   if (seconds === undefined || form === 'seconds') return answer;
   if (form === 'absent') return { ...answer, headers: others };
-  // Without milliseconds, so the next full second: on the one before, the client would come too early.
+  // The date has no milliseconds, so it is rounded up to the next full second: rounded down, the client would return
+  // too early.
   const until = new Date(Math.ceil(nowMs / 1000 + Number(seconds)) * 1000).toUTCString();
   return { ...answer, headers: { ...others, 'retry-after': until, date: new Date(nowMs).toUTCString() } };
 }
@@ -168,7 +169,7 @@ function jsonOf({ headers, body }: HeldAnswer): unknown {
   return JSON.parse(body.toString());
 }
 
-/** An answer without JSON stays as it is. */
+/** Replaces the JSON of an answer. An answer without JSON stays unchanged. */
 function withJson(answer: HeldAnswer, json: unknown, status = answer.status): HeldAnswer {
   if (json === undefined) return answer;
   return {
@@ -187,7 +188,7 @@ function emptied({ headers }: HeldAnswer): HeldAnswer {
   return { status: 204, headers: others, body: Buffer.alloc(0) };
 }
 
-/** But those that a client made. */
+/** Changes every object in a JSON value except those that a client made. */
 function everyObject(json: unknown, change: (object: Record<string, unknown>) => unknown): unknown {
   if (Array.isArray(json)) return json.map((item) => everyObject(item, change));
   if (!isObject(json)) return json;

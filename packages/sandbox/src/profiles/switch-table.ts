@@ -1,18 +1,18 @@
-/** A point that the specification leaves open, and the ways in which a service may settle it. */
+/** A point that the specification leaves open, and how services may settle it. */
 export interface OpenPoint {
-  /** The subject, as the beginning of a sentence. */
+  /** The subject, phrased as the beginning of a sentence. */
   readonly about: string;
-  /** The first one is the default. */
+  /** Possible values; the first one is the default. */
   readonly values: readonly [string, ...string[]];
-  /** The statement of the specification, and the reason for the default. */
+  /** What the specification states, and the reason for the default. */
   readonly why: string;
-  /** What dropcast does with each of the values. */
+  /** What dropcast does with each value. */
   readonly dropcast: string;
 }
 
 /**
- * Every open point that the sandbox can settle in another way: the one list behind `--set`, the admin side and
- * docs/sandbox-profiles.md. Sections are those of api-spec.md.
+ * Every open point that the sandbox can settle differently: the single list behind `--set`, the admin side and
+ * docs/sandbox-profiles.md. Sections refer to api-spec.md.
  */
 export const openPoints = {
   unknown_fields: {
@@ -186,7 +186,7 @@ export const defaultSwitches = Object.fromEntries(
   switchNames.map((name) => [name, openPoints[name].values[0]]),
 ) as unknown as Switches;
 
-/** Services that may exist, each by what it settles otherwise than the default. */
+/** Plausible services, each defined by its differences from the default. */
 export const profiles = {
   default: {},
   strict: { second_put: '404', expired_address: '410', invalid_status: '400' },

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { defaultSwitches, openPoints, profileNames, profiles, switchNames } from './switch-table.ts';
 import type { ProfileName, SwitchName, Switches } from './switch-table.ts';
 
-/** How the sandbox settles the open points now. */
+/** Holds how the sandbox currently settles the open points. */
 export class Switchboard {
   #profile: ProfileName;
   #set: Partial<Switches>;
 
   readonly #start: readonly [profile: ProfileName, set: Partial<Switches>];
 
-  /** @param start what it has at the start, and after a reset */
+  /** @param start profile and switches at the start and after a reset */
   constructor(...start: readonly [profile: ProfileName, set: Partial<Switches>]) {
     this.#start = start;
     [this.#profile, this.#set] = start;
@@ -23,24 +23,24 @@ export class Switchboard {
     return { ...defaultSwitches, ...profiles[this.#profile], ...this.#set };
   }
 
-  /** As the admin side shows it. */
+  /** Returns profile and switches as the admin side shows them. */
   view(): { readonly profile: ProfileName; readonly set: Partial<Switches>; readonly switches: Switches } {
     return { profile: this.#profile, set: this.#set, switches: this.now };
   }
 
-  /** Replaces the profile and the single switches. */
+  /** Replaces the profile and all single switches. */
   replace(profile: ProfileName, set: Partial<Switches> = {}): void {
     this.#profile = profile;
     this.#set = set;
   }
 
-  /** Sets some of them; the others stay. */
+  /** Changes some switches; the others stay. */
   set(changes: Partial<Switches>): void {
     this.#set = { ...this.#set, ...changes };
   }
 }
 
-/** Some switches by name. Undefined is none. */
+/** Some switches by name. An undefined value counts as absent. */
 export const switchesSchema = z
   .strictObject(
     Object.fromEntries(
@@ -56,14 +56,14 @@ export const switchesSchema = z
 
 export const profileSchema = z.enum(profileNames as [ProfileName, ...ProfileName[]], oneOf(profileNames));
 
-/** @throws TypeError with what there is */
+/** Finds a profile by name. @throws TypeError that lists the profiles */
 export function profileNamed(name: string): ProfileName {
   const found = profileNames.find((each) => each === name);
   if (found !== undefined) return found;
   throw new TypeError(`no profile ${name}; there are ${profileNames.join(', ')}`);
 }
 
-/** Reads `NAME=VALUE`. @throws TypeError with what there is */
+/** Reads `NAME=VALUE`. @throws TypeError that lists the valid names or values */
 export function parseSwitch(text: string): Partial<Switches> {
   const [name = '', ...values] = text.split('=');
   if (!switchNames.includes(name as SwitchName))

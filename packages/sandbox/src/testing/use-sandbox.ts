@@ -1,18 +1,17 @@
 import type { SandboxOptions } from '../options.ts';
 import { startSandbox, type Sandbox } from '../sandbox.ts';
 
-/** The hooks of a test runner: `node:test` and Mocha call the second one `after`. */
+/** A test runner's hooks. `node:test` and Mocha call the second one `after`. */
 export interface TestHooks {
   readonly afterEach: (work: () => Promise<void>) => unknown;
   readonly afterAll: (work: () => Promise<void>) => unknown;
 }
 
 /**
- * A sandbox for the tests of one file: reset after each, closed after the last.
+ * Starts a sandbox for the tests of one file: reset after each test, closed after the last.
  *
- * @param hooks of the runner, so that the package depends on none
- * @param options as of `startSandbox`; `processingMs` is 0 unless it is given, so that no test waits for a video to be
- *   ready
+ * @param hooks the runner's hooks, passed in so that the package depends on no runner
+ * @param options as for `startSandbox`; `processingMs` defaults to 0, so that no test waits for a video to be ready
  * @throws as `startSandbox`
  */
 export async function useSandbox({ afterEach, afterAll }: TestHooks, options: SandboxOptions = {}): Promise<Sandbox> {
@@ -24,7 +23,7 @@ export async function useSandbox({ afterEach, afterAll }: TestHooks, options: Sa
   return sandbox;
 }
 
-/** As `startSandbox`, with `processingMs` 0 unless it is given. */
+/** Starts a sandbox like `startSandbox`, with `processingMs` defaulting to 0. */
 export function startForTests(options: SandboxOptions): Promise<Sandbox> {
   return startSandbox({ processingMs: { min: 0, max: 0 }, ...options });
 }

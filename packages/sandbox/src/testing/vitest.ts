@@ -4,23 +4,20 @@ import type { SandboxOptions } from '../options.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { startForTests } from './use-sandbox.ts';
 
-/** For `test.extend`. Written without Vitest's own types, so that the package does not depend on it. */
+/** Fixtures for `test.extend`. Written without Vitest's own types, so that the package does not depend on Vitest. */
 export interface SandboxFixtures {
-  /**
-   * Started for the first test of the worker that uses it, reset after each test that does, and closed with the worker.
-   */
+  /** Started for the worker's first test that uses it, reset after each such test, and closed with the worker. */
   readonly sandbox: (context: object, use: Use) => Promise<void>;
 }
 
 type Use = (sandbox: Sandbox) => Promise<void>;
 
 /**
- * Gives tests a `sandbox`: `export const test = base.extend(sandboxFixtures())`, once, in a file that the tests import.
- * Tests that run at the same time in one worker (`test.concurrent`) share it, so the reset of one would hit the others:
- * start one in each of those.
+ * Gives tests a `sandbox`. Write `export const test = base.extend(sandboxFixtures())` once, in a file that the tests
+ * import. Tests that run at the same time in one worker (`test.concurrent`) share the sandbox, so one test's reset
+ * would disturb the others: start a sandbox in each such test instead.
  *
- * @param options as of `startSandbox`; `processingMs` is 0 unless it is given, so that no test waits for a video to be
- *   ready
+ * @param options as for `startSandbox`; `processingMs` defaults to 0, so that no test waits for a video to be ready
  */
 export function sandboxFixtures(options: SandboxOptions = {}): SandboxFixtures {
   const fixtures = {
@@ -37,6 +34,6 @@ export function sandboxFixtures(options: SandboxOptions = {}): SandboxFixtures {
       await sandboxOfWorker.reset();
     },
   };
-  // Vitest's `extend` could not infer the tuple; no test needs that fixture.
+  // Vitest's `extend` cannot infer the tuple type. No test needs `sandboxOfWorker` itself.
   return fixtures as SandboxFixtures;
 }

@@ -15,31 +15,34 @@ export interface AcceptanceParts {
   readonly probe: (path: string) => Promise<Probe>;
 }
 
-/** Result for an arrived file: accepted, or too late because the video is complete or deleted. */
+/** Result for a received file: accepted, or too late because the video already has its file or was deleted. */
 export type AcceptResult = 'accepted' | 'already complete' | 'video deleted';
 
 /**
- * Takes arrived files: probes each, stores it as the file of its video, and starts the processing. Of several files the
- * first wins.
+ * Accepts received files: probes each, stores it as its video's file, and starts processing. If a video receives
+ * several files, the first one wins.
  */
 export class Acceptance {
   readonly #parts: AcceptanceParts;
   readonly #accepting = new Map<string, Promise<AcceptResult>>();
   #era = 0;
 
-  /** @param parts the records and files to change, the probe, and the lifecycle that processes what was accepted */
+  /** @param parts the records and files to change, the probe, and the lifecycle that processes accepted files */
   constructor(parts: AcceptanceParts) {
     this.#parts = parts;
   }
 
-  /** Changes when all records are replaced. Work begun in an earlier era must not touch a video with the same id. */
+  /**
+   * The current era, which changes when all records are replaced. Work begun in an earlier era must not touch a video
+   * with the same id.
+   */
   get era(): number {
     return this.#era;
   }
 
   /**
-   * Deletes the arrived file if it is not accepted.
-   * @param era in which the file began to arrive
+   * Accepts a received file, or deletes it.
+   * @param era era in which the file began to arrive
    */
   async accept(videoId: string, file: ArrivedFile, era = this.#era): Promise<AcceptResult> {
     try {
@@ -62,7 +65,8 @@ export class Acceptance {
   }
 
   /**
-   * Starts a new era with this work, which replaces records and files. No file is being moved into place while it runs.
+   * Starts a new era by running `work`, which replaces records and files. No file is being moved into place while
+   * `work` runs.
    */
   async startNewEra<T>(work: () => T): Promise<T> {
     while (this.#accepting.size > 0) await Promise.allSettled(this.#accepting.values());
@@ -72,7 +76,10 @@ export class Acceptance {
     return result;
   }
 
-  /** File first, record second: a crash between them leaves a pending video and a file that the next start removes. */
+  /**
+   * Stores the file first and the record second: a crash in between leaves a pending video, and a file that the next
+   * start removes.
+   */
   async #keep(videoId: string, file: ArrivedFile, verdict: Probe): Promise<AcceptResult> {
     const { videos, mediaFiles, lifecycle, events } = this.#parts;
     let isTaken = false;

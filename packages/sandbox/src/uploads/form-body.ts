@@ -1,6 +1,6 @@
 /**
- * A file inside a form, as `curl -F` and browsers with FormData send it: by the type of the body, whatever it says of
- * its parts.
+ * Recognises by the body's type a file inside a form, as sent by `curl -F` and by browsers with FormData. The types of
+ * the form's parts do not matter.
  * @param contentType of the request
  */
 export function isFormType(contentType: string | undefined): boolean {
@@ -8,9 +8,9 @@ export function isFormType(contentType: string | undefined): boolean {
 }
 
 /**
- * Recognises a form by its first bytes when its type says something else: programs that set a Content-Type for FormData
- * send one. No media file begins like that: a boundary of up to 70 characters (RFC 2046 section 5.1.1), then the
- * headers of the first part.
+ * Recognises a form by its first bytes if its type does not show it, which happens when programs set a Content-Type for
+ * FormData. No media file begins with a boundary of up to 70 characters (RFC 2046 section 5.1.1) followed by the first
+ * part's headers.
  * @param head the first bytes, up to 1 KiB
  */
 export function isFormBody(head: Buffer): boolean {

@@ -20,30 +20,31 @@ export interface ImportParts {
   readonly onDefect: (error: unknown) => void;
 }
 
-/** A source_url that cannot be imported; the message is what the video's `error` says. */
+/** Thrown when a source_url cannot be imported. The message becomes the video's `error`. */
 class ImportError extends Error {}
 
 /**
- * Fetches videos from their source_url (api-spec sections 1 and 2.1), a few at a time. Only from this machine unless
- * configured otherwise: the sandbox must not be a way to reach other hosts. The same rule applies to redirects.
+ * Fetches videos from their source_url (api-spec sections 1 and 2.1), a few at a time. Fetches only from this machine
+ * unless configured otherwise, so that the sandbox is not a way to reach other hosts. The same rule applies to
+ * redirects.
  */
 export class Importer {
   readonly #parts: ImportParts;
   readonly #limit = pLimit(AT_ONCE);
   readonly #running: BackgroundWork;
-  /** Aborts each running or waiting import, by video id. */
+  /** Controllers that abort each running or waiting import, by video id. */
   readonly #stops = new Map<string, AbortController>();
   readonly #endListening: () => void;
   #isClosed = false;
 
-  /** Listens to events at once; imports begin with `start` and `resume`, and `close` ends both. */
+  /** Listens to events immediately. Imports begin with `start` and `resume`; `close` stops them and the listening. */
   constructor(parts: ImportParts) {
     this.#parts = parts;
     this.#running = new BackgroundWork(parts.onDefect);
     this.#endListening = parts.events.listen((event) => this.#hear(event));
   }
 
-  /** Resumes what an earlier process did not finish. */
+  /** Resumes imports that an earlier process did not finish. */
   resume(): void {
     for (const { id, sourceUrl } of this.#parts.videos.awaitingImport())
       if (sourceUrl !== null) this.start(id, sourceUrl);
@@ -67,7 +68,9 @@ export class Importer {
     await this.#running.finished();
   }
 
-  /** An endless source would fill the disk for a video that was deleted or has received its file by upload. */
+  /**
+   * Aborts an import whose video was deleted or has received its file by upload: an endless source would fill the disk.
+   */
   #hear({ type, id }: SandboxEvent): void {
     if (type === 'video.deleted' || type === 'video.processing') this.#stops.get(id)?.abort();
     if (type === 'reset') this.#stopAll();
@@ -93,11 +96,11 @@ export class Importer {
 /** The era in which an import began, and the signal that aborts it. */
 interface Begun {
   readonly signal: AbortSignal;
-  /** Of `Acceptance`. */
+  /** Era of `Acceptance`. */
   readonly era: number;
 }
 
-/** A thousand sources at once would take a thousand connections and files. */
+/** Limit on concurrent imports: a thousand sources at once would need a thousand connections and files. */
 const AT_ONCE = 16;
 const MAX_REDIRECTS = 5;
 const IDLE_MS = 30_000;

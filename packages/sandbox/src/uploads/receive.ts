@@ -17,15 +17,15 @@ export interface ReceivedFile extends ArrivedFile {
 }
 
 /**
- * Streams a body to a new file in the folder, hashing on the way; the bytes are on disk when this resolves.
- * An interrupted body leaves nothing behind. @throws what the source or the disk throws.
+ * Streams a body to a new file in the folder and hashes it along the way. Once this resolves, the bytes are on disk. An
+ * interrupted body leaves nothing behind. @throws errors of the source or the disk
  */
 export async function receiveFile(source: Readable, folder: string): Promise<ReceivedFile> {
   const path = join(folder, randomUUID());
   const hash = createHash('sha256');
   let sizeBytes = 0;
   let head: Buffer = Buffer.alloc(0);
-  // A listener next to the pipe needs no copy and no extra stream; the pipe's back-pressure pauses it too.
+  // A listener beside the pipe needs no copy and no extra stream, and the pipe's back-pressure applies to it too.
   source.on('data', (chunk: Buffer) => {
     hash.update(chunk);
     sizeBytes += chunk.length;
@@ -45,5 +45,5 @@ export async function receiveFile(source: Readable, folder: string): Promise<Rec
 
 const HEAD_BYTES = 1024;
 
-/** Chunks that queue up while a write is under way leave in one writev. */
+/** Write buffer. Chunks that queue up during a write leave together in one writev. */
 const WRITE_AHEAD_BYTES = 4 * 1024 * 1024;

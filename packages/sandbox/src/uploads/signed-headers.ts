@@ -4,7 +4,7 @@ import type { Switches } from '../profiles/switch-table.ts';
 
 type Signed = Switches['upload_headers'];
 
-/** The headers that an upload address was signed with, where its service names them. */
+/** Returns the headers that an upload address was signed with, for services that name them. */
 export function signedHeaders(uploadUrl: string): Readonly<Record<string, string>> {
   const signature = createHash('sha256')
     .update(`headers of ${new URL(uploadUrl).pathname}`)
@@ -12,7 +12,7 @@ export function signedHeaders(uploadUrl: string): Readonly<Record<string, string
   return { 'Content-Type': 'application/octet-stream', 'X-Upload-Signature': signature };
 }
 
-/** What the answer to a creation says about the headers of the upload. */
+/** Returns what the answer to a creation states about the upload's headers. */
 export function toldHeaders(uploadUrl: string, signed: Signed): Readonly<Record<string, unknown>> {
   if (signed === 'any' || signed === 'without_type') return {};
   const headers = signedHeaders(uploadUrl);
@@ -20,7 +20,7 @@ export function toldHeaders(uploadUrl: string, signed: Signed): Readonly<Record<
   return { headers: Object.entries(headers).map(([name, value]) => ({ name, value })) };
 }
 
-/** Whether an upload has the headers that its address was signed with. @param path of the address */
+/** Returns whether an upload has the headers that its address was signed with. @param path path of the address */
 export function isSigned(path: string, headers: IncomingHttpHeaders, signed: Signed): boolean {
   if (signed === 'any') return true;
   if (signed === 'without_type') return headers['content-type'] === undefined;
@@ -28,7 +28,7 @@ export function isSigned(path: string, headers: IncomingHttpHeaders, signed: Sig
   return wanted.every(([name, value]) => headers[name.toLowerCase()] === value);
 }
 
-/** The answer of an object store (S3, GCS) to other headers than those that were signed. */
+/** The answer of an object store (S3, GCS) to headers other than the signed ones. */
 export const signatureMismatch = {
   status: 403,
   headers: { 'Content-Type': 'application/xml' },

@@ -16,7 +16,7 @@ import { isSigned, signatureMismatch } from './signed-headers.ts';
 export interface UploadParts {
   readonly records: Pick<Records, 'addresses' | 'videos'>;
   readonly acceptance: Acceptance;
-  /** The folder for bodies that are still arriving. */
+  /** Folder for bodies that are still arriving. */
   readonly incoming: string;
   readonly nowMs: () => number;
   readonly switchboard: Switchboard;
@@ -24,8 +24,8 @@ export interface UploadParts {
 }
 
 /**
- * The PUT to an upload address, on the plain Node request: large bodies must reach the disk without web streams,
- * and a refusal must come before 100 Continue.
+ * Handles the PUT to an upload address on the plain Node request: large bodies must reach the disk without web streams,
+ * and a refusal must precede 100 Continue.
  */
 export function createUploadListener(parts: UploadParts): RawListener {
   return async (request, response, awaitsContinue) => {
@@ -41,7 +41,9 @@ export function createUploadListener(parts: UploadParts): RawListener {
 
 const ALLOW = { Allow: 'PUT, OPTIONS' };
 
-/** Leads to the same address, marked, which takes the file. */
+/**
+ * Returns whether to redirect an upload. The redirect leads to the same address with a mark, which accepts the file.
+ */
 function isRedirected({ method, url = '' }: IncomingMessage, { switchboard }: UploadParts): boolean {
   return switchboard.now.upload_redirect === '307' && method === 'PUT' && !url.endsWith(REDIRECTED);
 }
@@ -53,7 +55,9 @@ function redirect(exchange: Exchange): void {
   answerEarly(exchange, { status: 307, headers: { Location: address }, body: '' });
 }
 
-/** assumed: 200 with what was stored; the specification does not show the answer (api-spec section 4.5). */
+/**
+ * Receives the file. assumed: 200 with a receipt; the specification does not show the answer (api-spec section 4.5).
+ */
 async function takeBody({ request, response, awaitsContinue }: Exchange, parts: UploadParts): Promise<void> {
   const videoId = admittedVideo(request, parts);
   const [path = ''] = (request.url ?? '').split('?', 1);
@@ -113,7 +117,10 @@ function requirePlainBody({ headers }: IncomingMessage): void {
     throw new ApiError('unsupported_media_type', 'Send the file itself, without a Content-Encoding.');
 }
 
-/** Taken as it is, the form would be the file of the video, and the address used up. @throws ApiError */
+/**
+ * Refuses a form as the body. If it were accepted, the form would become the video's file, and the address would be
+ * used up. @throws ApiError
+ */
 async function requireNoForm({ path, head }: ReceivedFile): Promise<void> {
   if (!isFormBody(head)) return;
   await rm(path, { force: true });
@@ -122,7 +129,7 @@ async function requireNoForm({ path, head }: ReceivedFile): Promise<void> {
 
 const FORM = new ApiError('unsupported_media_type', `The file is wrapped in a form (multipart). ${AS_BODY}`);
 
-/** Another file may have arrived while this one did. @throws ApiError */
+/** Refuses a file that arrived too late: another file may have been accepted in the meantime. @throws ApiError */
 function requireAccepted(result: AcceptResult, { second_put: second }: Switches): void {
   if (result === 'video deleted') throw new ApiError('gone', 'The video was deleted during the upload.');
   if (result === 'accepted' || second === '200') return;

@@ -4,7 +4,7 @@ import type { Links } from '../http/links.ts';
 import { isoTime, publishResult, wholeVideo } from '../http/wire.ts';
 import type { Records } from '../store/records.ts';
 
-/** assumed: the specification leaves the kinds of events open (api-spec section 6). */
+/** assumed: the specification does not name the event types (api-spec section 6). */
 export const webhookEvents = ['video.ready', 'video.failed', 'feed.published'] as const;
 
 export type WebhookEvent = (typeof webhookEvents)[number];
@@ -19,8 +19,8 @@ export interface PayloadParts {
 }
 
 /**
- * The body for the event. assumed: the form of Standard Webhooks, with the video as GET /videos/:id gives it, or with
- * the publish result. Undefined if its subject no longer exists.
+ * Builds the body for an event. assumed: the form of Standard Webhooks, with the video as in GET /videos/:id, or with
+ * the publish result. Undefined if the video or feed no longer exists.
  */
 export function payloadOf({ type, id }: SandboxEvent, nowMs: number, parts: PayloadParts): string | undefined {
   const { videos, feeds } = parts.records;

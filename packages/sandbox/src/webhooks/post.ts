@@ -6,23 +6,24 @@ import type { Delivery, Webhook } from '../store/webhooks.ts';
 import { signatureHeaders } from './signature.ts';
 
 export interface PostOptions {
-  /** Which hosts webhooks may use, as for imports. */
+  /** Hosts that webhooks may use; the same rule as for imports. */
   readonly reach: 'loopback' | 'anywhere';
-  /** For a whole attempt, in real time. */
+  /** Limit for a whole attempt, in real time. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** How it is signed. */
+  /** Form of the signature. */
   readonly form: Switches['webhook_form'];
 }
 
-/** Result of an attempt; `status` is null without an answer, `error` is null on success. */
+/** Result of an attempt. `status` is null without an answer, `error` is null on success. */
 export interface Outcome {
   readonly status: number | null;
   readonly error: string | null;
 }
 
 /**
- * One attempt: any 2xx in time is a delivery (assumed), a redirect is not followed. @throws only when the signal fires
+ * Makes one delivery attempt. Any 2xx in time counts as delivered (assumed); redirects are not followed. @throws only
+ * if the signal fires
  */
 export async function post(delivery: Delivery, webhook: Webhook, options: PostOptions): Promise<Outcome> {
   const url = new URL(webhook.url);
@@ -44,12 +45,15 @@ export async function post(delivery: Delivery, webhook: Webhook, options: PostOp
   }
 }
 
-/** Whether the sandbox may deliver there: it must not be a way to reach other hosts. */
+/** Returns whether the sandbox may deliver to this address. It must not be a way to reach other hosts. */
 export function mayReach(url: URL, reach: PostOptions['reach']): boolean {
   return reach === 'anywhere' || isLoopbackHost(url.hostname);
 }
 
-/** The timestamp is real time, unlike all else: a receiver compares it with its own clock. */
+/**
+ * Returns the request headers. Unlike all other times, the timestamp is real time, because a receiver compares it with
+ * its own clock.
+ */
 function headersOf({ id, body }: Delivery, secret: string, form: PostOptions['form']): Record<string, string | number> {
   const timestampS = Math.floor(Date.now() / 1000);
   return {
@@ -60,7 +64,7 @@ function headersOf({ id, body }: Delivery, secret: string, form: PostOptions['fo
   };
 }
 
-/** Ignores the body of the answer. */
+/** Sends the request and returns the answer's status, ignoring its body. */
 function statusOf(
   url: URL,
   body: string,

@@ -8,7 +8,9 @@ import type { Services } from '../services.ts';
 import { webhookEvents } from './payload.ts';
 import { mayReach } from './post.ts';
 
-/** Webhooks below the admin side: the API has no operation for them. The mounting side checks access. */
+/**
+ * Webhook routes under the admin side, because the API has no operations for webhooks. The mounting side checks access.
+ */
 export function createWebhookRoutes({
   records,
   webhooks,
@@ -44,7 +46,7 @@ export function createWebhookRoutes({
   return routes;
 }
 
-/** The webhook without its secret, which is shown once. */
+/** The webhook as listed, without its secret, which is shown only once. */
 export function webhookItem({ id, url, events, createdAtMs }: Webhook) {
   return { id, url, events, created_at: isoTime(createdAtMs) };
 }

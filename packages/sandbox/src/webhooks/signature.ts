@@ -11,8 +11,9 @@ interface Signed {
 type Headers = Readonly<Record<string, string | number>>;
 
 /**
- * The headers that sign a webhook. assumed (api-spec section 6 leaves the scheme open): as Standard Webhooks sign, with
- * the symmetric scheme v1. The other forms are those that the services document; their key is the text of the secret.
+ * Returns the headers that sign a webhook. assumed (api-spec section 6 leaves the scheme open): Standard Webhooks with
+ * the symmetric scheme v1. The other forms follow the documentation of each service; their key is the text of the
+ * secret.
  */
 export function signatureHeaders(signed: Signed, secret: string, form: Switches['webhook_form']): Headers {
   return forms[form](signed, secret);
@@ -33,7 +34,7 @@ const forms: Readonly<Record<Switches['webhook_form'], (signed: Signed, secret: 
   unsigned: () => ({}),
 };
 
-/** The signature of Standard Webhooks. */
+/** Returns the signature as defined by Standard Webhooks. */
 export function signatureOf({ id, timestampS, body }: Signed, secret: string): string {
   const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
   return `v1,${createHmac('sha256', key).update(`${id}.${timestampS}.${body}`).digest('base64')}`;
@@ -43,7 +44,7 @@ function hexOf(text: string, secret: string): string {
   return createHmac('sha256', secret).update(text).digest('hex');
 }
 
-/** A new secret: `whsec_` and the base64 of 24 random bytes, the least that Standard Webhooks allows. */
+/** Creates a secret: `whsec_` and the base64 of 24 random bytes, the minimum that Standard Webhooks allows. */
 export function newSecret(): string {
   return `${PREFIX}${randomBytes(24).toString('base64')}`;
 }

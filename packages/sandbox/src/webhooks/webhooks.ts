@@ -18,16 +18,16 @@ export interface WebhookParts {
   readonly events: Events;
   readonly clock: Clock;
   readonly seed: number;
-  /** Which hosts webhooks may use, as for imports. */
+  /** Hosts that webhooks may use; the same rule as for imports. */
   readonly reach: 'loopback' | 'anywhere';
   readonly switchboard: Switchboard;
   readonly onDefect: (error: unknown) => void;
 }
 
 /**
- * Delivers events to registered webhooks (api-spec section 6 leaves all of it open). assumed: at least once, per
- * webhook in order and one at a time, so that a failing webhook delays only its own events. Deliveries live in the
- * records, and are due by the sandbox's clock.
+ * Delivers events to registered webhooks (api-spec section 6 leaves all of this open). assumed: at least once, and for
+ * each webhook in order and one at a time, so that a failing webhook delays only its own events. Deliveries are stored
+ * in the records and fall due by the sandbox's clock.
  */
 export class Webhooks {
   readonly #parts: WebhookParts;
@@ -35,7 +35,7 @@ export class Webhooks {
   readonly #running: BackgroundWork;
   /** Webhooks with a delivery in progress. */
   readonly #busy = new Set<string>();
-  /** Changes when all records are replaced: ids are reused afterwards. */
+  /** Incremented when all records are replaced, because ids are then reused. */
   #era = 0;
   #unsubscribers: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -46,7 +46,7 @@ export class Webhooks {
     this.#running = new BackgroundWork(parts.onDefect);
   }
 
-  /** Starts listening, and resumes what an earlier process did not deliver. */
+  /** Starts listening, and resumes deliveries that an earlier process did not complete. */
   start(): void {
     const { events, clock } = this.#parts;
     this.#unsubscribers = [events.listen((event) => this.#hear(event)), clock.onChange(() => this.#advance())];
@@ -67,7 +67,10 @@ export class Webhooks {
     return records.webhooks.add(webhook, (number) => `wh_${seededToken(seed, ['webhook', number], 16)}`);
   }
 
-  /** Sends it immediately if no earlier event waits. @returns the delivery, undefined if there is none */
+  /**
+   * Sends a delivery again, immediately if no earlier event is waiting. @returns the delivery; undefined if it does not
+   * exist
+   */
   redeliver(webhookId: string, deliveryId: string): Delivery | undefined {
     const { webhooks } = this.#parts.records;
     if (!webhooks.findDelivery(webhookId, deliveryId)) return undefined;
@@ -76,7 +79,10 @@ export class Webhooks {
     return webhooks.findDelivery(webhookId, deliveryId);
   }
 
-  /** @throws if the delivery cannot be stored; then its cause must not happen either */
+  /**
+   * Stores the deliveries of an event. @throws if a delivery cannot be stored; the change behind the event must then
+   * fail too
+   */
   #hear(event: SandboxEvent): void {
     if (event.type === 'reset') return this.#startNewEra();
     if (!isWebhookEvent(event.type)) return;
@@ -101,13 +107,13 @@ export class Webhooks {
     for (const { id } of wanting) records.webhooks.addDelivery({ webhookId: id, event: type, body, createdAtMs }, idOf);
   }
 
-  /** Deliveries in progress no longer have a record; imported ones may be due. */
+  /** Starts a new era: deliveries in progress no longer have a record, and imported ones may be due. */
   #startNewEra(): void {
     this.#era += 1;
     this.#advance();
   }
 
-  /** Sends what is due, and sets the timer for what will be. */
+  /** Sends deliveries that are due, and sets the timer for the next one. */
   #advance(): void {
     if (this.#stop.signal.aborted) return;
     clearTimeout(this.#timer);
@@ -148,27 +154,27 @@ export class Webhooks {
     this.#advance();
   }
 
-  /** In real time: the sandbox's clock frees no disk space. */
+  /** Waits in real time: the sandbox's clock frees no disk space. */
   async #pause(): Promise<void> {
     await setTimeoutPromise(PAUSE_MS, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 }
 
-/** Pure: what follows from an attempt. @param number of the attempt, from 1 */
+/** Returns the new state of a delivery after an attempt. Pure. @param number number of the attempt, from 1 */
 export function attemptOf({ status, error }: Outcome, number: number, nowMs: number): Attempt {
   if (error === null) return { status, error, dueAtMs: null, deliveredAtMs: nowMs };
   const waitMs = RETRY_AFTER_MS[number - 1];
   return { status, error, dueAtMs: waitMs === undefined ? null : nowMs + waitMs, deliveredAtMs: null };
 }
 
-/** assumed: limit for one attempt. */
+/** assumed: time limit for one attempt. */
 const TIMEOUT_MS = 10_000;
 
-/** Until the next attempt on a full disk. */
+/** Delay before the next attempt when the disk is full. */
 const PAUSE_MS = 2_000;
 
-/** assumed: delays before the second to the sixth attempt, the last. */
+/** assumed: delays before the second to sixth attempts; the sixth is the last. */
 const RETRY_AFTER_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000];
 
-/** A timer longer than 2^31 ms would fire at once; a clock that jumps is noticed within this time. */
+/** Longest timer: above 2^31 ms a timer would fire immediately, and a clock jump is noticed within this time. */
 const MAX_DELAY_MS = 60_000;

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { button, confirmed, fileSize, select, table, time, unseen, visibleText, type Html } from '@dropcast/pages';
 import type { NamedSnapshot } from '../../makers/named-snapshots.ts';
 
-/** Like the other cards here, makes what the API cannot: channels, feeds, ready videos, plays, named states. */
+/** Card for a new channel. Cards make what the API cannot: channels, feeds, ready videos, plays, named states. */
 export function newChannelCard(): Html {
   return card('new-channel', 'New channel', [
     '/_page/channels',
