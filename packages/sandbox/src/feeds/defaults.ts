@@ -7,7 +7,9 @@ export const COUNTRY = 'us';
 /** One of Apple's podcast categories. */
 export const PODCAST_CATEGORY = 'Society & Culture';
 export const IS_EXPLICIT = false;
-/** Owner's address, in a reserved domain (RFC 2606 section 3). The owner's name is the channel's name. */
+/**
+ * The feed owner's email address, in a reserved domain (RFC 2606 section 3). The owner's name is the channel's name.
+ */
 export const OWNER_EMAIL = 'podcast@example.com';
 /** Value of `podcast:locked`. `no` lets other hosts import the podcast. */
 export const PODCAST_LOCKED = 'no';

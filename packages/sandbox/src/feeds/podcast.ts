@@ -23,8 +23,8 @@ export function podcastDocument(content: FeedContent): string {
     textElement('itunes:explicit', IS_EXPLICIT),
     artwork(content),
     textElement('itunes:author', author),
-    // `itunes:owner` must precede the items: a directory sends a message to this address to prove that the submitter
-    // owns the feed.
+    // `itunes:owner` must precede the items. A directory emails this address to verify that the submitter owns the
+    // feed.
     element('itunes:owner', {}, [textElement('itunes:name', author), textElement('itunes:email', OWNER_EMAIL)]),
     textElement('podcast:locked', PODCAST_LOCKED),
     textElement('podcast:guid', content.podcastGuid),

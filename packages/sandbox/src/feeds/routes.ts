@@ -70,7 +70,7 @@ const ASKED: Readonly<Record<Feed['type'], z.ZodType<Asked>>> = {
 };
 
 /**
- * Returns the time of the last change, in whole seconds. Within that second the feed has no date: a second change would
+ * Returns the time of the last change in whole seconds, or undefined until that second is over: a second change would
  * get the same date (RFC 9110 section 8.8.2.2), and readers that compare dates would miss it.
  */
 function modifiedAtMs({ publication }: Feed, nowMs: number): number | undefined {

@@ -46,8 +46,8 @@ function withoutLiteralParts(document: string): string {
 }
 
 /**
- * Comments, CDATA and processing instructions. An unclosed one extends to the end of the document: searching for the
- * end of each of a million of them would take hours.
+ * Comments, CDATA and processing instructions. An unclosed part matches up to the end of the document, because
+ * searching for the missing ends of a million parts would take hours.
  */
 const LITERAL_PARTS = /<!--[^]*?(?:-->|$)|<!\[CDATA\[[^]*?(?:\]\]>|$)|<\?[^]*?(?:\?>|$)/g;
 
@@ -80,7 +80,7 @@ function errorAt(source: string, index: number, problem: string): XmlError {
   return new XmlError(placed(problem, lines.length, (lines.at(-1)?.length ?? 0) + 1));
 }
 
-/** Prefixes the position. @param line from 1 @param column from 1 */
+/** Prefixes a problem with its position. @param line from 1 @param column from 1 */
 function placed(problem: string, line: number, column: number): string {
   return `line ${line}, column ${column}: ${problem}`;
 }

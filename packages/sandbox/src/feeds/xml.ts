@@ -51,7 +51,7 @@ function writtenAttributes(attributes: XmlAttributes): string {
  * Escapes a text. `>` is included because `]]>` is not allowed in a text (XML 1.0 section 2.4). `&` and `<` become
  * numeric references: that is how the RSS Advisory Board's RSS Profile distinguishes plain text containing `&lt;` from
  * escaped HTML, and the W3C validator asks for it. CR is escaped because a reader would turn it into LF (XML 1.0
- * section 2.11). LF is escaped because that validator looks for the numeric references in a text's first line.
+ * section 2.11). LF is escaped because the validator looks for numeric references in a text's first line.
  */
 function escapedText(text: string): string {
   return presentable(text)

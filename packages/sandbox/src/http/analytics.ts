@@ -45,7 +45,10 @@ export function overviewAnalytics({ records, clock, switchboard }: ReadParts): H
   };
 }
 
-/** assumed: both days included, in UTC; at most 366 days. `to` defaults to today, `from` to 30 days earlier. */
+/**
+ * assumed: both days included, in UTC; at most 366 days. `to` defaults to today, `from` to the first of the 30 days
+ * that end with `to`.
+ */
 function periodAsked(asked: AskedPeriod, nowMs: number): Period {
   const period = periodOf(asked, nowMs);
   const days = dayCount(period);

@@ -8,8 +8,7 @@ import { isUploadPath } from './operations.ts';
  * so that a page can also read refusals and faults. Cookies are never allowed. Feeds and media set their own headers.
  *
  * @param corsOrigins like `http://localhost:5173`; `*` allows every origin
- * @returns whether the request was a preflight and has been answered. A preflight needs no key: browsers send none with
- *   it
+ * @returns whether the request was a preflight and has been answered. Browsers send preflights without a key
  */
 export function answerCors(
   request: IncomingMessage,

@@ -84,7 +84,7 @@ export function embedMediaUrl(mediaUrl: string): string {
   return `${mediaUrl}?${MARK}`;
 }
 
-/** Returns whether the player reads the media file. @param target path and query of the request */
+/** Returns whether the player sent a read of a media file. @param target path and query of the request */
 export function isReadByEmbed(target: string): boolean {
   return target.split('?')[1] === MARK;
 }

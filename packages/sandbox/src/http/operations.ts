@@ -38,7 +38,7 @@ export function operationOf(method: string, path: string): string {
   return all.find((operation) => operation.method === asked && isAt(operation.path, path))?.name ?? 'unknown';
 }
 
-/** Returns whether a planned fault may apply to an operation, which holds for the API and uploads. */
+/** Returns whether an operation belongs to the API or to uploads, so that planned faults may apply to it. */
 export function isOfApi(operation: string): boolean {
   return operation === 'uploads.put' || operations.some(({ name }) => name === operation);
 }

@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import { isLoopbackHost, plainHost } from '../loopback.ts';
 
 /**
- * Decides which host names and addresses requests may be for. Other names are refused: a web page whose name resolves
- * to this machine (DNS rebinding) still sends that name. Addresses cannot be rebound, so an exposed sandbox answers to
- * all of them.
+ * Decides which host names and addresses a request may be addressed to. Other names are refused: a web page whose name
+ * resolves to this machine (DNS rebinding) still sends that name. Addresses cannot be rebound, so an exposed sandbox
+ * answers to all of them.
  *
  * @param exposed undefined unless other machines may use the sandbox; `names` are then its own names, besides those of
  *   this machine

@@ -19,7 +19,7 @@ export interface PortParts {
   /** Listeners on the plain Node request, by path prefix. */
   readonly raw: Readonly<Record<string, RawListener>>;
   readonly fetch: (request: Request, bindings: HttpBindings | Http2Bindings) => Response | Promise<Response>;
-  /** Returns whether requests may be for this host; others are refused. */
+  /** Returns whether the host is this service's; requests for other hosts are refused. */
   readonly isOwnHost: (host: string) => boolean;
   /** Origins whose pages may use the API. */
   readonly corsOrigins: readonly string[];

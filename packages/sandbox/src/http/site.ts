@@ -8,8 +8,7 @@ import { lazily } from './lazily.ts';
 import { packageFile } from '../package-files.ts';
 
 /**
- * Creates the site: API, feeds, embeds, admin side and page; everything except uploads and media files. Any other path
- * is 404.
+ * Creates the site: API, feeds, embeds, admin side and page, but not uploads and media files. Any other path is 404.
  */
 export function createSite(services: Services): Hono<{ Bindings: HttpBindings }> {
   const site = new Hono<{ Bindings: HttpBindings }>();

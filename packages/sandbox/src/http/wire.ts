@@ -20,8 +20,8 @@ export function videoListItem(video: Video, links: Links): wire.VideoListItem {
 }
 
 /**
- * assumed: a single video has all fields of api-spec section 2.1 except upload_url, null if unset, and its error if it
- * failed.
+ * assumed: a single video has all fields of api-spec section 2.1 except upload_url. Unset fields are null, and a failed
+ * video also has its error.
  */
 export function wholeVideo(video: Video, links: Links): wire.Video {
   return {

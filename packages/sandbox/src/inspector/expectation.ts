@@ -14,18 +14,18 @@ export interface Expectation {
   /** No matching request may arrive. */
   readonly never?: true | undefined;
   /**
-   * All matching requests must arrive before the first request that this reference selects: the name of another
-   * expectation, or a matcher.
+   * All matching requests must arrive before the first match of this reference: the name of another expectation, or a
+   * matcher.
    */
   readonly before?: Reference | undefined;
-  /** All matching requests must arrive after the first request that this reference selects. */
+  /** All matching requests must arrive after the first match of this reference. */
   readonly after?: Reference | undefined;
   /**
-   * All matching requests must arrive after the first request of the first reference and before the first request of
-   * the second one.
+   * All matching requests must arrive after the first match of the first reference, and before the first match of the
+   * second one.
    */
   readonly between?: readonly [Reference, Reference] | undefined;
-  /** Counts only requests after the first request of `after`, and before the next request of `before`. */
+  /** Counts only requests after the first match of `after`, and before the next match of `before`. */
   readonly within?: { readonly after?: Reference | undefined; readonly before?: Reference | undefined } | undefined;
 }
 

@@ -58,7 +58,7 @@ const SHAPES: readonly [RegExp, string][] = [
 const SECRET_PARAMETER = /((?:^|[?&])[\w-]{0,40}(?:token|secret|password|key|signature|auth)[\w-]{0,40}=)[^&#]*/gi;
 
 /**
- * Names of headers with secrets. Cookies are included, because those for 127.0.0.1 come from any server on this
+ * Names of headers with secrets. Cookies are included, because those for 127.0.0.1 may belong to any server on this
  * machine.
  */
 const SECRET_HEADER = /^(set-)?cookie$|token|secret|password|api-?key|signature/;

@@ -128,7 +128,7 @@ function unknownProblems(
   return [{ says, brokenBy: [] }];
 }
 
-/** Selects the requests that count: after the first request of `after`, and before the next request of `before`. */
+/** Selects the requests that count: after the first match of `after`, and before the next match of `before`. */
 function windowOf({ within }: Expectation, find: Find): { within: (request: Judged) => boolean; problems: Problem[] } {
   if (within === undefined) return { within: () => true, problems: [] };
   const { after, before } = within;

@@ -11,8 +11,8 @@ export interface Recording {
   readonly answerHead: string;
   readonly answerBody: RecordedBody;
   /**
-   * Times in this and the next two fields are ms of real time since the request's headers arrived; null until the event
-   * has happened.
+   * Times in this and the next two fields are ms of real time since the request's headers arrived; null before the
+   * event.
    */
   readonly receivedMs: number | null;
   readonly firstByteMs: number | null;

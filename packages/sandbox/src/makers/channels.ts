@@ -5,7 +5,7 @@ import { wholeChannel } from '../http/wire.ts';
 import type { Services } from '../services.ts';
 import { idField, slugOf } from './fields.ts';
 
-/** Fields of a channel that a test needs. */
+/** Input for making a channel in a test. */
 export type NewChannel = z.input<typeof newChannel>;
 
 type Parts = Pick<Services, 'records' | 'clock' | 'events'>;

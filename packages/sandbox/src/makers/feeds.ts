@@ -5,7 +5,7 @@ import { feedItem } from '../http/wire.ts';
 import type { Services } from '../services.ts';
 import { idField, slugOf } from './fields.ts';
 
-/** Fields of a feed that a test needs. */
+/** Input for making a feed in a test. */
 export type NewFeed = z.input<typeof newFeed>;
 
 type Parts = Pick<Services, 'records' | 'links' | 'events'>;

@@ -5,7 +5,7 @@ import { seededToken } from '../seeded-random.ts';
 import { inTransaction } from '../store/database.ts';
 import { timeField } from './fields.ts';
 
-/** Fields of one play that a test needs. */
+/** Input for making one play in a test. */
 export type NewPlay = z.input<typeof newPlay>;
 
 type Parts = Pick<Services, 'records' | 'clock' | 'events' | 'settings'>;

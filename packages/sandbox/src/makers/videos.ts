@@ -10,7 +10,7 @@ import type { Failure } from '../store/videos.ts';
 import { receiveFile } from '../uploads/receive.ts';
 import { timeField } from './fields.ts';
 
-/** Fields of a video that a test needs without an upload. */
+/** Input for making a video in a test, without an upload. */
 export type NewReadyVideo = z.input<typeof newReadyVideo>;
 
 type Parts = Pick<
@@ -20,7 +20,7 @@ type Parts = Pick<
 
 /**
  * Makes a video that is immediately ready or failed, with a small real file behind it: a sample, or the package's clip.
- * @param era era in which the video was requested
+ * @param era in which the video was requested
  * @throws ApiError 409 if a reset intervenes, 422 for invalid fields
  */
 export async function makeVideo(fields: z.output<typeof newReadyVideo>, parts: Parts, era = parts.acceptance.era) {
@@ -73,6 +73,6 @@ export const newReadyVideo = z.strictObject({
   /** Recorded duration; the file keeps its own length. */
   duration: z.number('must be a number of seconds').positive('must be above 0').max(1e7).optional(),
   created_at: timeField.optional(),
-  /** Makes the video failed for this reason instead of ready. */
+  /** Reason why the video failed. If absent, the video is ready. */
   failure: z.strictObject({ code: nameField(100), message: textField(1000) }).optional(),
 });

@@ -35,7 +35,7 @@ export function verdictOf({ tracks, head, flaw, durationS: statedS }: MediaRepor
   if (codecs.videoCodec === null && codecs.audioCodec === null)
     return truncated('The file has no video and no sound: its index is missing, as in an unfinished recording.');
   if (format.container === 'mp4' && flaw?.is === 'missing') return truncated(`The file is cut off: ${flaw.why}.`);
-  // A file cut between an MP4's index and its media data. This is the only cut that MediaInfo does not notice.
+  // A cut between an MP4's index and its media data, the one cut that MediaInfo mistakes for a complete file.
   if (format.container === 'mp4' && !general.DataSize) return truncated('The file has no media data after its index.');
   // If the file states no length, MediaInfo mistakes a placeholder for one.
   const playedS = flaw?.is === 'no length' || isSilent ? statedS : durationS(tracks, format.container);

@@ -39,7 +39,7 @@ export class Prober implements AsyncDisposable {
     return verdict;
   }
 
-  /** Stops probing. Waiting and running probes reject with the reason, so that it cannot be mistaken for a verdict. */
+  /** Stops probing. Waiting and running probes reject with the reason, so that no caller mistakes it for a verdict. */
   close(reason: Error): void {
     this.#closing.abort(reason);
   }

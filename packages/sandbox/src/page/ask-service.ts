@@ -14,7 +14,7 @@ export interface Question {
   readonly content?: string;
 }
 
-/** Sends a request. @returns the answer's `data`. @throws ApiError if the service refuses */
+/** Sends a request to the service. @returns the answer's `data`. @throws ApiError if the service refuses */
 export type AskService = (question: Question) => Promise<unknown>;
 
 /**

@@ -44,7 +44,8 @@ export const aboutMakers: readonly Action[] = [
     path: '/_page/snapshots',
     asks: ({ form }) => ({
       method: 'PUT',
-      // An empty name would address another path. The admin side refuses a blank name and states what a valid one is.
+      // An empty name would address another path. A blank one makes the admin side refuse and explain what a valid name
+      // is.
       path: `/_sandbox/snapshots/${encodeURIComponent(form.get('name') || ' ')}`,
     }),
     leadsTo: '/_page/controls',

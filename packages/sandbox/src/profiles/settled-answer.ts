@@ -150,8 +150,8 @@ function withRetryAfter(answer: HeldAnswer, nowMs: number, { retry_after: form }
   const { 'retry-after': seconds, ...others } = answer.headers;
   if (seconds === undefined || form === 'seconds') return answer;
   if (form === 'absent') return { ...answer, headers: others };
-  // The date has no milliseconds, so it is rounded up to the next full second: rounded down, the client would return
-  // too early.
+  // The date has no milliseconds, so it is rounded up to the next full second. If it were rounded down, the client
+  // would return too early.
   const until = new Date(Math.ceil(nowMs / 1000 + Number(seconds)) * 1000).toUTCString();
   return { ...answer, headers: { ...others, 'retry-after': until, date: new Date(nowMs).toUTCString() } };
 }

@@ -35,7 +35,7 @@ export class ChannelStore {
       .run(channel.id, channel.name, channel.slug, channel.createdAtMs);
   }
 
-  /** Removes a channel. @returns false if it does not exist @throws SQLite's error while it has videos or feeds */
+  /** Removes a channel. @returns false if it does not exist @throws SQLite's error if it has videos or feeds */
   remove(id: string): boolean {
     return this.#database.prepare('DELETE FROM channels WHERE id = ?').run(id).changes > 0;
   }

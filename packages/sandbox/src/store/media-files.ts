@@ -57,8 +57,8 @@ export class MediaFiles {
   }
 
   /**
-   * Returns the path of the picture that stands in for a missing thumbnail. The next start removes the picture, because
-   * another ffmpeg may be able to produce the thumbnail.
+   * Returns the path of the picture that stands in for a missing thumbnail. The next start removes this picture,
+   * because another ffmpeg may be able to produce the thumbnail.
    */
   placeholderPath(videoId: string, extension: PictureExtension): string {
     return join(this.#folder('thumbnails'), `${safeName(videoId)}.drawn.${extension}`);
@@ -143,7 +143,7 @@ export function isMediaFolder(name: string): boolean {
 
 const STORED = ['media', 'thumbnails', 'artwork'] as const;
 
-/** Returns the era that a folder name belongs to. @returns null if it is not a folder of stored files */
+/** Reads the era from a folder name. @returns null if the folder does not hold stored files */
 function eraOf(name: string): number | null {
   if (STORED.some((folder) => folder === name)) return 0;
   const [, number] = /^era-(\d{1,9})$/.exec(name) ?? [];

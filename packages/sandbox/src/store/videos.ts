@@ -13,7 +13,7 @@ export interface Video {
   readonly tags: readonly string[];
   readonly sourceUrl: string | null;
   readonly createdAtMs: number;
-  /** When the video's bytes had arrived, and when it became ready or failed. */
+  /** When the upload was complete. `endedAtMs`: when the video became ready or failed. */
   readonly uploadedAtMs: number | null;
   readonly endedAtMs: number | null;
   readonly status: VideoStatus;
@@ -179,7 +179,7 @@ export class VideoStore {
       .map(toVideo);
   }
 
-  /** Yields the ids of videos that have a file with the same content in an attached database with the same tables. */
+  /** Yields the ids of videos that have an identical file in an attached database with the same tables. */
   *withSameFileIn(attached: string): Generator<string> {
     const rows = this.#database
       .prepare(

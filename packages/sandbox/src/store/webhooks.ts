@@ -21,7 +21,7 @@ export interface Delivery {
   readonly body: string;
   readonly createdAtMs: number;
   readonly attempts: number;
-  /** Time of the next attempt; null once the event was delivered or given up. */
+  /** Time of the next attempt; null after delivery or the last attempt. */
   readonly dueAtMs: number | null;
   /** HTTP status of the last attempt; null if there was no answer. */
   readonly status: number | null;

@@ -42,7 +42,7 @@ export class Acceptance {
 
   /**
    * Accepts a received file, or deletes it.
-   * @param era era in which the file began to arrive
+   * @param era in which the file began to arrive
    */
   async accept(videoId: string, file: ArrivedFile, era = this.#era): Promise<AcceptResult> {
     try {

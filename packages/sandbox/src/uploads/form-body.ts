@@ -1,6 +1,6 @@
 /**
- * Recognises by the body's type a file inside a form, as sent by `curl -F` and by browsers with FormData. The types of
- * the form's parts do not matter.
+ * Recognises from the body's type that a file is wrapped in a form, as sent by `curl -F` and by browsers with FormData.
+ * The types of the form's parts do not matter.
  * @param contentType of the request
  */
 export function isFormType(contentType: string | undefined): boolean {

@@ -37,7 +37,9 @@ export class Importer {
   readonly #endListening: () => void;
   #isClosed = false;
 
-  /** Listens to events immediately. Imports begin with `start` and `resume`; `close` stops them and the listening. */
+  /**
+   * Listens to events immediately. Imports begin with `start` and `resume`; `close` ends the imports and the listening.
+   */
   constructor(parts: ImportParts) {
     this.#parts = parts;
     this.#running = new BackgroundWork(parts.onDefect);
@@ -96,7 +98,7 @@ export class Importer {
 /** The era in which an import began, and the signal that aborts it. */
 interface Begun {
   readonly signal: AbortSignal;
-  /** Era of `Acceptance`. */
+  /** The era according to `Acceptance`. */
   readonly era: number;
 }
 

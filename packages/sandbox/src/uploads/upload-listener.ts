@@ -41,9 +41,7 @@ export function createUploadListener(parts: UploadParts): RawListener {
 
 const ALLOW = { Allow: 'PUT, OPTIONS' };
 
-/**
- * Returns whether to redirect an upload. The redirect leads to the same address with a mark, which accepts the file.
- */
+/** Returns whether to redirect an upload. The target is the same address with a mark, where the file is accepted. */
 function isRedirected({ method, url = '' }: IncomingMessage, { switchboard }: UploadParts): boolean {
   return switchboard.now.upload_redirect === '307' && method === 'PUT' && !url.endsWith(REDIRECTED);
 }

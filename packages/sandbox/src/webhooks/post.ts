@@ -45,7 +45,7 @@ export async function post(delivery: Delivery, webhook: Webhook, options: PostOp
   }
 }
 
-/** Returns whether the sandbox may deliver to this address. It must not be a way to reach other hosts. */
+/** Returns whether the sandbox may deliver to this address. The sandbox must not be a way to reach other hosts. */
 export function mayReach(url: URL, reach: PostOptions['reach']): boolean {
   return reach === 'anywhere' || isLoopbackHost(url.hostname);
 }

@@ -1,6 +1,6 @@
 /**
- * Returns whether a text is an existing RFC 822 date with a four-digit year, as RSS 2.0 requires. `UTC+0` and place
- * names are not zones, and 31 January 2026 is not a Monday.
+ * Returns whether a text is a valid RFC 822 date with a four-digit year, as RSS 2.0 requires. `UTC+0` and place names
+ * are not zones, and 31 January 2026 is not a Monday.
  */
 export function isRssDate(text: string): boolean {
   const [, whenLocal = '', zone = ''] = FORM.exec(text) ?? [];

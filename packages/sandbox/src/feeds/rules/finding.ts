@@ -3,7 +3,7 @@ export interface Finding {
   /** The rule's name, for example `enclosure-length`. */
   readonly rule: string;
   readonly message: string;
-  /** The item's guid or id, or for instance `#3` if the third item has neither. */
+  /** The item's guid or id, or its position, such as `#3`, if it has neither. */
   readonly item?: string;
 }
 

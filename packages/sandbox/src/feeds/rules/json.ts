@@ -45,7 +45,7 @@ function entriesOf(feed: unknown, list: string): readonly unknown[] {
   return Array.isArray(entries) ? entries : [];
 }
 
-/** Reports ids that occur more than once in all lists together: an id must be unique within the feed. */
+/** Reports ids that occur more than once across all lists: an id must be unique within the feed. */
 function* repeatedIds(feed: unknown, lists: readonly string[]): Generator<Finding> {
   const seen = new Set<string>();
   for (const list of lists)
