@@ -50,7 +50,8 @@ export function assemble(config: Config, { ledger, service, sharing, ...world }:
   const writers = new OpenWriters();
   const files = createLocalFiles({
     whyAway: (folder, missing) => folders.whyAway(folder, missing),
-    // Age 0 forces a new pass over /proc: an older one may have run before the file's name was taken away.
+    // Called once no process can open the file by its name any longer. 0 forces a new pass over /proc: an older one may
+    // have missed a writer.
     writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
     isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
     isWatched,

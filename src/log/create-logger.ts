@@ -154,8 +154,8 @@ class BestEffortStream extends Writable {
     // Lines stay strings, so that several can be joined into one write.
     super({ decodeStrings: false });
     this.#target = target;
-    // Without a listener, EPIPE and ENOSPC would crash the process. It stays attached because a write may fail after
-    // the log is closed.
+    // Without a listener, EPIPE and ENOSPC would crash the process. The listener stays attached because a write may
+    // fail after the log is closed.
     target.on('error', ignore);
   }
 

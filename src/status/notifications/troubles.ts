@@ -66,7 +66,7 @@ function onceEach(troubles: readonly Trouble[]): readonly Trouble[] {
   });
 }
 
-/** Names the affected hosts if the others still work. @param all number of reporting hosts */
+/** Names the affected hosts unless all hosts are affected. @param all number of reporting hosts */
 function ofSome(trouble: Trouble, all: number): Trouble {
   const { seenBy: hosts = [], kind, title } = trouble;
   if (hosts.length === 0 || hosts.length === all || kind === 'needs_you') return trouble;

@@ -18,7 +18,7 @@ export const queryWords = [
   'q',
 ] as const;
 
-/** Used as a state: selects files that need a person, whatever their state. */
+/** Used as a state: selects files that need a person, regardless of their state. */
 export const needsYou = 'needs-you';
 
 export type QueryWord = (typeof queryWords)[number];

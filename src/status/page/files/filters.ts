@@ -6,7 +6,7 @@ import type { FileQuery, QueryWord } from '../../../view/files/query.ts';
 import type { FacetCount, FileFacets } from '../../../pipeline/file/selection.ts';
 import { filesAddress } from './address.ts';
 
-/** Maximum number of values of one property shown directly; the others are folded. */
+/** Maximum number of values shown directly per property; the rest are folded. */
 const mostShown = 6;
 
 /** Renders saved views, a search field, and file counts by property, as links. */
