@@ -49,7 +49,7 @@ export interface Daemon extends AsyncDisposable {
   /** Recent news in words. */
   readonly news: NewsLines;
   readonly times: UploadTimes;
-  /** Links to embedded videos and to feeds. */
+  /** Addresses of embedded videos and of feeds. */
   readonly links: Pick<ServiceLinks, 'find'>;
   /** Files that are expected by a time of day. */
   readonly expectations: Pick<Expectations, 'list'>;

@@ -38,7 +38,7 @@ export interface Wait {
   readonly remedy: string | null;
 }
 
-/** The sources of waits. */
+/** The parts of the daemon that waits are derived from. */
 export interface WaitPorts {
   readonly conductor: Pick<Conductor, 'pause' | 'createsWaitUntil'> & {
     readonly pauses: Pick<Conductor['pauses'], 'list'>;

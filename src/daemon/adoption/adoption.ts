@@ -52,7 +52,7 @@ function viewOf(facts: Facts, verdict: Verdict): AdoptableFile {
   };
 }
 
-/** Files compared at different times may have claimed the same video. */
+/** Returns the verdict on each file. Files compared at different times may have claimed the same video. */
 function verdictsOn(files: readonly Facts[]): (facts: Facts) => Verdict {
   const sureOf = ({ lastFailure }: Facts): string | null =>
     lastFailure?.likeness?.isSure === true ? (lastFailure.likeness.videos[0]?.id ?? null) : null;

@@ -7,7 +7,7 @@ import { type Pace, untilRoomMs } from '../../pipeline/estimate.ts';
 import { mayTake } from '../hosts/host-view.ts';
 import type { UploadHours } from '../../pipeline/sending-time.ts';
 
-/** The sources of the pace. */
+/** The parts of the daemon that the pace is computed from. */
 export interface PaceWorld {
   readonly conductor: Pick<Conductor, 'pace'>;
   readonly gate: Pick<Gate, 'snapshot'>;
