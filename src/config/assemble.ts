@@ -1,5 +1,13 @@
 import { assembleNotify } from './assemble-notify.ts';
-import type { AfterReady, Config, Expectation, FolderConfig, LedgerConfig, WebhookConfig } from './config.ts';
+import type {
+  AfterReady,
+  Config,
+  Expectation,
+  FolderConfig,
+  LedgerConfig,
+  PutHeaders,
+  WebhookConfig,
+} from './config.ts';
 import type { Rule } from '../routing/plan.ts';
 import { nameOfMachine, type Environment } from './environment.ts';
 import { isOnThisMachine } from './ledger-address.ts';
@@ -127,4 +135,13 @@ function afterReady(value: CheckedFolder['after_ready']): AfterReady {
   if (typeof value === 'string') return { kind: value };
   if ('move' in value) return { kind: 'move', to: value.move };
   return { kind: 'delete', later: { afterMs: value.delete.after ?? null, whenFull: value.delete.when_full ?? null } };
+}
+
+/** The headers of every PUT, as the client expects them. */
+export function putHeadersOf({ uploads: { headers, contentType } }: Pick<Config, 'uploads'>): PutHeaders {
+  const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
+  return {
+    headers: Object.fromEntries(revealed),
+    ...(contentType !== 'auto' && { contentType: contentType === 'none' ? null : contentType }),
+  };
 }

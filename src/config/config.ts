@@ -72,6 +72,12 @@ export interface LedgerConfig extends LedgerAddress {
   readonly unread: string | null;
 }
 
+/** The headers of a PUT, as the client expects them: without `contentType` it chooses the type; null: none. */
+export interface PutHeaders {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly contentType?: string | null;
+}
+
 export interface ServiceConfig {
   /** `https:`, or `http:` for loopback addresses only. Without a trailing slash. */
   readonly baseUrl: string;

@@ -1,6 +1,7 @@
 import { uptime } from 'node:os';
 import { createBandwidth, createVideoClient } from '@dropcast/client';
 import type { VideoClient } from '@dropcast/client';
+import { putHeadersOf } from '../config/assemble.ts';
 import type { Config, SecretOrigin } from '../config/config.ts';
 import { uploadSource } from '../disk/accepted-file.ts';
 import { failureOfFile } from '../disk/failure.ts';
@@ -113,15 +114,6 @@ export function connectToService(
       await Promise.all([client, ...former].map((each) => each[Symbol.asyncDispose]()));
       await gate[Symbol.asyncDispose]();
     },
-  };
-}
-
-/** Returns the configured headers for every PUT. */
-function putHeadersOf({ uploads: { headers, contentType } }: Config) {
-  const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
-  return {
-    headers: Object.fromEntries(revealed),
-    ...(contentType !== 'auto' && { contentType: contentType === 'none' ? null : contentType }),
   };
 }
 

@@ -663,6 +663,24 @@ describe('the headers of an upload', () => {
     expect(service.asked()).not.toContain(look);
   });
 
+  test('are learned by uploads that began together', async () => {
+    await using service = await startTinyService({ puts: [signed] });
+    await using opened = openClient(service.baseUrl);
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(2 * mib));
+    const send = (n: number) =>
+      opened.client.videos.send(
+        path,
+        { id: 'vid_1', uploadUrl: `${service.host.origin}/u/${n}` },
+        { askAfterFailure: false },
+      );
+    await Promise.all(Array.from({ length: 8 }, (_, n) => send(n)));
+    const puts = service.puts().map(({ url }) => url);
+    for (const url of new Set(puts)) expect(puts.filter((each) => each === url).length).toBeLessThanOrEqual(2);
+    await send(8);
+    expect(service.puts().at(-1)?.headers).not.toHaveProperty('content-type');
+  });
+
   test('of a stream are tried with a new stream', async () => {
     await using service = await startTinyService({ puts: [signed] });
     await using opened = openClient(service.baseUrl);

@@ -17,16 +17,20 @@ export interface NewVideoOptions {
 
 type Options = NewVideoOptions & { readonly json?: boolean };
 
-/** `dropcast videos create`: creates a record without a file, and prints its upload address. */
+/** `dropcast videos create`: creates a record without a file, and prints its upload address and headers. */
 export async function createVideo({ shell, client }: Session, options: Options): Promise<void> {
-  const { id, status, uploadUrl } = await creatingRecord(() =>
+  const { id, status, uploadUrl, uploadHeaders } = await creatingRecord(() =>
     client.videos.create(newVideo(options), { signal: shell.stopping }),
   );
-  if (options.json === true) return printJson({ id, status, upload_url: uploadUrl }, shell.stdout);
+  if (options.json === true) {
+    const headers = uploadHeaders !== undefined && { upload_headers: uploadHeaders };
+    return printJson({ id, status, upload_url: uploadUrl, ...headers }, shell.stdout);
+  }
   const details = [
     { label: 'id', value: id },
     { label: 'status', value: status, style: statusStyle(status) },
     { label: 'upload address', value: uploadUrl },
+    ...Object.entries(uploadHeaders ?? {}).map(([name, value]) => ({ label: 'header', value: `${name}: ${value}` })),
   ];
   shell.stdout.write(renderDetails(details, hasColour(shell.stdout, shell.env)));
   shell.stderr.write('Send the file there with an HTTP PUT. Keep the address secret: anyone who has it can upload.\n');

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { parseBaseUrl } from '../../config/addresses.ts';
+import { putHeadersOf } from '../../config/assemble.ts';
+import type { PutHeaders } from '../../config/config.ts';
 import type { Secret } from '../../config/secret.ts';
 import { readRegularFile } from '../../config/file-access.ts';
 import { ConfigNotFoundError, findConfig } from '../../config/find.ts';
@@ -19,6 +21,8 @@ export interface Target {
   /** Where the key came from, for messages. */
   readonly keyFrom: string;
   readonly sendKeyTo: readonly string[];
+  /** Returns the configured headers for every PUT. */
+  putHeaders(): PutHeaders;
   /** Trusted certificates in PEM format. */
   readonly ca: string | null;
 }
@@ -74,7 +78,13 @@ async function fromEnvironment(shell: Shell, { text, from }: Address): Promise<S
     const why = key.findings.map(({ message }) => message).join('; ');
     throw new CommandError(`${from} needs the API key in $${KEY_VARIABLE}: ${why}`, exitCodes.badConfig);
   }
-  return { baseUrl: address.value, apiKey: key.secret, keyFrom: `$${KEY_VARIABLE}`, sendKeyTo: [] };
+  return {
+    baseUrl: address.value,
+    apiKey: key.secret,
+    keyFrom: `$${KEY_VARIABLE}`,
+    sendKeyTo: [],
+    putHeaders: () => ({ headers: {} }),
+  };
 }
 
 async function fromConfig(shell: Shell, option: string | undefined): Promise<Service> {
@@ -87,9 +97,15 @@ async function fromConfig(shell: Shell, option: string | undefined): Promise<Ser
     throw new CommandError([...lines, why].join('\n'), exitCodes.badConfig);
   }
   // Only the service matters here; `dropcast check` reports problems with folders and rules.
-  const ours = problems.flatMap(({ key }, index) => (key.startsWith('service') ? lines.slice(index, index + 1) : []));
+  const ours = problems.flatMap(({ key }, index) =>
+    /^(?:service|uploads)\b/.test(key) ? lines.slice(index, index + 1) : [],
+  );
   for (const line of ours) shell.stderr.write(`${line}\n`);
-  return { ...config.service, keyFrom: `service.api_key of ${escapeControls(file)}` };
+  return {
+    ...config.service,
+    keyFrom: `service.api_key of ${escapeControls(file)}`,
+    putHeaders: () => putHeadersOf(config),
+  };
 }
 
 async function locate(shell: Shell, option: string | undefined): Promise<ConfigPlace> {

@@ -26,6 +26,16 @@ describe('videos create', () => {
     expect(printedJson(shell)).toEqual({ v: 1, id: 'vid_1', status: 'pending', upload_url: created.uploadUrl });
     expect(shell.err.text).toBe('');
   });
+
+  test('prints the headers that the upload address needs', async () => {
+    const [person, program] = [fakeShell(), fakeShell()];
+    const needy = { ...created, uploadHeaders: { 'x-token': 't1', 'content-type': 'video/mp4' } };
+    const videos = { create: () => Promise.resolve(needy) };
+    await createVideo(fakeSession(person, { videos }), { title: 'A' });
+    await createVideo(fakeSession(program, { videos }), { title: 'A', json: true });
+    expect(person.out.text).toMatch(/\nheader +x-token: t1\nheader +content-type: video\/mp4\n$/);
+    expect(printedJson(program)).toMatchObject({ upload_headers: needy.uploadHeaders });
+  });
 });
 
 describe('videos import', () => {

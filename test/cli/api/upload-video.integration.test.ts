@@ -57,6 +57,13 @@ test('a link is followed, and the title is the name that was typed as {title} of
   ]);
 });
 
+test('a file is sent with the headers of the configuration', async () => {
+  const spy = vi.fn(upload);
+  const headers = { headers: { 'x-ms-blob-type': 'BlockBlob' }, contentType: null };
+  await uploadVideo(fakeSession(fakeShell({ cwd: folder }), { videos: { upload: spy } }, headers), 'link.mp4', {});
+  expect(spy.mock.calls).toMatchObject([[expect.anything(), expect.anything(), headers]]);
+});
+
 describe('what is printed', () => {
   test('plain progress on stderr, the result on stdout, the upload address nowhere', async () => {
     const { shell, failure } = await run({}, { upload });

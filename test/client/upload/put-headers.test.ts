@@ -35,30 +35,42 @@ test.each<[string, Partial<HeaderChoice>, object]>([
 });
 
 describe('after a signature mismatch', () => {
-  test('the other kind is tried once, and kept once the host has taken it', () => {
+  const usual = { 'content-type': 'video/mp4' };
+
+  test('the other kind is tried once, and kept once the host has accepted it', () => {
     const known = new PutHeaders();
-    expect(known.mayTryOthers(host, choice(), mismatch)).toBe(true);
+    expect(known.mayTryOthers(host, choice(), usual, mismatch)).toBe(true);
     expect(known.headersFor(host, choice())).toEqual({});
-    known.took(host);
+    known.took(host, choice(), {});
     expect(known.headersFor(host, choice({ name: 'b.mov' }))).toEqual({});
-    expect(known.mayTryOthers(host, choice(), mismatch)).toBe(false);
+    expect(known.mayTryOthers(host, choice(), {}, mismatch)).toBe(false);
     expect(known.headersFor(host, choice())).toEqual({});
-    expect(known.headersFor('https://other.example', choice())).toEqual({ 'content-type': 'video/mp4' });
+    expect(known.headersFor('https://other.example', choice())).toEqual(usual);
   });
 
   test('a host that refuses both kinds gets the usual one from then on, and no second try', () => {
     const known = new PutHeaders();
-    expect(known.mayTryOthers(host, choice(), mismatch)).toBe(true);
-    expect(known.mayTryOthers(host, choice(), mismatch)).toBe(false);
-    expect(known.headersFor(host, choice())).toEqual({ 'content-type': 'video/mp4' });
-    expect(known.mayTryOthers(host, choice(), mismatch)).toBe(false);
-    expect(known.headersFor(host, choice())).toEqual({ 'content-type': 'video/mp4' });
+    expect(known.mayTryOthers(host, choice(), usual, mismatch)).toBe(true);
+    expect(known.mayTryOthers(host, choice(), {}, mismatch)).toBe(false);
+    expect(known.headersFor(host, choice())).toEqual(usual);
+    expect(known.mayTryOthers(host, choice(), usual, mismatch)).toBe(false);
+    expect(known.headersFor(host, choice())).toEqual(usual);
   });
 
-  test('nothing else is tried at a host that has taken a file', () => {
+  test('uploads that began together learn from each other, in whatever order they are refused and accepted', () => {
     const known = new PutHeaders();
-    known.took(host);
-    expect(known.mayTryOthers(host, choice(), mismatch)).toBe(false);
+    expect(known.mayTryOthers(host, choice(), usual, mismatch)).toBe(true);
+    expect(known.mayTryOthers(host, choice(), usual, mismatch)).toBe(true);
+    known.took(host, choice(), {});
+    expect(known.mayTryOthers(host, choice(), usual, mismatch)).toBe(true);
+    expect(known.headersFor(host, choice())).toEqual({});
+  });
+
+  test('nothing else is tried at a host that has accepted a file', () => {
+    const known = new PutHeaders();
+    known.took(host, choice(), usual);
+    expect(known.mayTryOthers(host, choice(), usual, mismatch)).toBe(false);
+    expect(known.headersFor(host, choice())).toEqual(usual);
   });
 
   test.each<[string, Partial<HeaderChoice>]>([
@@ -66,14 +78,18 @@ describe('after a signature mismatch', () => {
     ['the caller', { own: { 'Content-Type': 'x/y' } }],
     ['a fixed type', { contentType: 'x/y' }],
     ['none', { contentType: null }],
-  ])('nothing is tried where %s decides', (_, given) => {
-    expect(new PutHeaders().mayTryOthers(host, choice(given), mismatch)).toBe(false);
+  ])('nothing is tried where %s decides, and nothing is learned', (_, given) => {
+    const known = new PutHeaders();
+    const headers = known.headersFor(host, choice(given));
+    expect(known.mayTryOthers(host, choice(given), headers, mismatch)).toBe(false);
+    known.took(host, choice(given), headers);
+    expect(known.mayTryOthers(host, choice(), usual, mismatch)).toBe(true);
   });
 
-  test('as many origins as a service likes are remembered without end of memory', () => {
+  test('a service that has an origin for each file does not fill the memory', () => {
     const known = new PutHeaders();
-    for (let n = 0; n < 2_500; n += 1) known.took(`https://${n}.example`);
-    expect(known.mayTryOthers(host, choice(), mismatch)).toBe(true);
+    for (let n = 0; n < 2_500; n += 1) known.took(`https://${n}.example`, choice(), usual);
+    expect(known.mayTryOthers('https://0.example', choice(), usual, mismatch)).toBe(true);
   });
 });
 
@@ -89,7 +105,7 @@ test.each([
   [new Error('signature'), false],
   [undefined, false],
 ])('%s is a mismatch: %s', (error, isOne) => {
-  expect(new PutHeaders().mayTryOthers(host, choice(), error)).toBe(isOne);
+  expect(new PutHeaders().mayTryOthers(host, choice(), { 'content-type': 'video/mp4' }, error)).toBe(isOne);
 });
 
 test('a header that no upload may carry is refused by name, without its value', () => {

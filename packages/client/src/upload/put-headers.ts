@@ -30,19 +30,28 @@ export class PutHeaders {
     return { ...headers, ...(isTypeSent && { 'content-type': contentTypeOf(choice.name) }) };
   }
 
-  /** Records that the origin accepted a body with the headers from `headersFor`. */
-  took(origin: string): void {
-    this.#remember(origin, { isTypeSent: this.#known.get(origin)?.isTypeSent ?? true, isProven: true });
+  /** Records that the origin accepted a body with these headers from `headersFor`. */
+  took(origin: string, choice: HeaderChoice, headers: Readonly<Record<string, string>>): void {
+    if (chosenType(choice) !== undefined) return;
+    this.#remember(origin, { isTypeSent: hasType(headers), isProven: true });
   }
 
   /**
-   * Learns from a refusal. Returns true, at most once per origin, if the same address may accept the body with the
-   * headers that `headersFor` now returns.
+   * Learns from a refusal of these headers from `headersFor`. Returns true if the same address may accept the body with
+   * the headers that `headersFor` now returns: concurrent uploads learn from each other.
    */
-  mayTryOthers(origin: string, choice: HeaderChoice, error: unknown): boolean {
+  mayTryOthers(
+    origin: string,
+    choice: HeaderChoice,
+    headers: Readonly<Record<string, string>>,
+    error: unknown,
+  ): boolean {
+    if (chosenType(choice) !== undefined || !isSignatureMismatch(error)) return false;
     const known = this.#known.get(origin);
-    if (known?.isProven === true || chosenType(choice) !== undefined || !isSignatureMismatch(error)) return false;
-    this.#remember(origin, { isTypeSent: known !== undefined, isProven: false });
+    if (known !== undefined && known.isTypeSent !== hasType(headers)) return true;
+    if (known?.isProven === true) return false;
+    // After both kinds were refused, uploads use the usual one.
+    this.#remember(origin, { isTypeSent: known !== undefined || !hasType(headers), isProven: false });
     return known === undefined;
   }
 
@@ -50,6 +59,10 @@ export class PutHeaders {
     if (this.#known.size >= mostOrigins) this.#known.clear();
     this.#known.set(origin, known);
   }
+}
+
+function hasType(headers: Readonly<Record<string, string>>): boolean {
+  return headers['content-type'] !== undefined;
 }
 
 /** Maximum number of origins remembered. A service may use a different one for each file. */

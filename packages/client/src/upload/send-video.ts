@@ -96,13 +96,14 @@ class Sending {
     const { headers: own = {}, contentType } = options;
     const choice = { name: this.#source.name, asked: this.#caller.withoutKey(asked, origin), own, contentType };
     const { putHeaders } = this.#caller;
-    for (;;) {
+    for (let tries = 1; ; tries += 1) {
+      const headers = putHeaders.headersFor(origin, choice);
       try {
-        const sha256 = await this.#putWith(putHeaders.headersFor(origin, choice), attempt);
-        putHeaders.took(origin);
+        const sha256 = await this.#putWith(headers, attempt);
+        putHeaders.took(origin, choice, headers);
         return sha256;
       } catch (error) {
-        if (!putHeaders.mayTryOthers(origin, choice, error)) throw error;
+        if (!putHeaders.mayTryOthers(origin, choice, headers, error) || tries === 2) throw error;
       }
     }
   }
