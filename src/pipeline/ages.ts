@@ -38,7 +38,7 @@ export function createAges(
      */
     isMeasured: (facts: Facts): boolean => of(facts).isMeasured,
     forget: (id: string): void => void begun.delete(id),
-    /** Forgets all other files. */
+    /** Forgets all files except these. */
     keepOnly: (files: readonly Facts[]): void => {
       if (begun.size <= files.length) return;
       const kept = new Set(files.map(({ id }) => id));
@@ -49,7 +49,7 @@ export function createAges(
 
 interface Begun {
   readonly since: number | null;
-  /** On the monotonic clock. */
+  /** When the state began, on the monotonic clock. */
   readonly at: number;
   readonly isMeasured: boolean;
 }

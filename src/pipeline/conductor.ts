@@ -42,13 +42,13 @@ export interface ConductorWorld extends Omit<RoundsWorld, Own> {
    * respond.
    */
   isOffLimits(folder: string): boolean;
-  /** Whether this host may take new work; false while the operator drains it. */
+  /** Whether this host may accept new work; false while the operator is draining it. */
   mayTake(): boolean;
   /** Whether this host does the work that only one host of a fleet may do. */
   readonly turn: Turn;
   /** Null if no other host shares these rows. */
   readonly elsewhere: Elsewhere | null;
-  /** A new token for a create request, never used before. */
+  /** Returns a new token for a create request, never used before. */
   newToken(): string;
 }
 
@@ -247,7 +247,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     pauses,
     /** The channels and feeds that the service has. */
     names,
-    /** Publishes a feed now, at the operator's request; see `Publish.now`. */
+    /** Publishes a feed immediately, at the operator's request; see `Publish.now`. */
     publishNow: async (feed: string) => {
       // The feed may have been created just now.
       if (names.unknown().some(({ kind, name }) => kind === 'feed' && name === feed)) await names.look(signal);

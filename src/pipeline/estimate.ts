@@ -28,7 +28,7 @@ export interface Pace extends Speed {
   readonly room: RequestRoom;
   /** Usual processing time of a video on the service; null if not known. */
   readonly processingMs: number | null;
-  /** The interval between two polls. */
+  /** Interval between two polls. */
   readonly pollMs: number;
   /** If the budget delays polls: when the next one is due, and the interval after it. Null if it does not. */
   readonly latePoll: LatePoll | null;
@@ -50,11 +50,11 @@ export interface LatePoll {
 export interface RequestRoom {
   /** Requests per hour. */
   readonly limit: number;
-  /** Requests that may be sent before any request of the last hour expires. */
+  /** Requests that may be sent now, before any earlier request drops out of the hourly limit. */
   readonly left: number;
   /** How long the service has asked dropcast to send nothing; 0 for no wait. */
   readonly closedMs: number;
-  /** When requests of the last hour expire, earliest first. */
+  /** When requests of the last hour stop counting, earliest first. */
   readonly frees: readonly (readonly [inMs: number, requests: number])[];
 }
 

@@ -46,7 +46,7 @@ export type DropcastEvent =
       /** Why the file is held, or null. */
       readonly heldBecause: string | null;
     }
-  /** A row was written. `before` is null for a new file. */
+  /** A row was written. `before` is null if the file is new. */
   | {
       readonly type: 'file';
       readonly before: Facts | null;
@@ -99,7 +99,7 @@ export type DropcastEvent =
   | { readonly type: 'resumed'; readonly pause: Pause }
   /** The service does not have this channel or feed, so its files wait; or it has the channel or feed again. */
   | { readonly type: 'name'; readonly kind: NameKind; readonly name: string; readonly isKnown: boolean }
-  /** The operator paused a folder or everything, or the pause ended. `by` is null when it expired. */
+  /** The operator paused a folder or everything, or the pause ended. `by` is null if the pause expired. */
   | {
       readonly type: 'operator-pause';
       readonly pause: OperatorPause;

@@ -10,7 +10,7 @@
  */
 export type ExpectationState = 'expected' | 'arrived' | 'live' | 'missing' | 'late' | 'recovered';
 
-/** An expectation of a folder, for status, page and programs. Times are epoch milliseconds. */
+/** An expectation for a folder, as shown by status, web page and JSON. Times are epoch milliseconds. */
 export interface ExpectationView {
   /** Stable while the expectation does not change. */
   readonly key: string;
@@ -20,7 +20,7 @@ export interface ExpectationView {
   /** For example `2026-11-22`, in the time zone of the expectation. */
   readonly day: string;
   readonly from: number;
-  /** The deadline, without grace. */
+  /** The deadline, without the grace period. */
   readonly by: number;
   /** Expected number of files. */
   readonly count: number;

@@ -19,7 +19,7 @@ export interface LoopWorld {
   readonly clock: Clock;
   /** Whether other hosts query the same database. */
   readonly isShared: boolean;
-  /** Checks everything once. */
+  /** Checks once for work of every kind. */
   tick(): Promise<void>;
   /** Receives the error of a failed tick. */
   broke(error: unknown): void;

@@ -12,7 +12,7 @@ export function keptRequests(limit: number): number {
 
 /** The other needs for requests this hour, not counting polls. */
 export interface Wanted {
-  /** Records that can be created within the hour. */
+  /** Number of records that can be created within the hour. */
   readonly creates: number;
   /** Feeds that are waiting to be published. */
   readonly publishes: number;

@@ -17,7 +17,7 @@ export interface UploadHours {
   readonly mayStart: boolean;
 }
 
-/** Estimates beyond a year are useless. */
+/** Longest time that is estimated, because estimates beyond a year are useless. */
 const mostMs = 365 * 86_400_000;
 
 /**

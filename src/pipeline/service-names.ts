@@ -56,7 +56,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
   const refusedAt = new Map<string, number>();
   /** Names that are not listed but that the service accepts. */
   const proven = new Set<string>();
-  /** When a file or feed last waited for each name. */
+  /** When a file or feed last had to wait for each name. */
   const wantedAt = new Map<string, number>();
   let used: NamesOfService = { channel: [], feed: [] };
   /** Whether the lists could not be read at the start. A service that has no such lists is not asked again. */
@@ -135,7 +135,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
     /** Records a changed configuration. @param said the service's lists; null if it did not send them */
     change: (names: NamesOfService, said: NamesOfService | null): void => {
       used = names;
-      // The new configuration may name another service.
+      // The new configuration may refer to a different service.
       proven.clear();
       isOwed = said === null;
       if (said !== null) learn('channel', said.channel);

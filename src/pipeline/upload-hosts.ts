@@ -165,7 +165,7 @@ export function createUploadHosts(world: {
     if (host.outage.isTold && !isTold) events.emit({ type: 'paused', pause: pauseOf(host.outage, clock) });
   };
 
-  /** Decides whether the refusal of one address concerns the whole host. @returns the failure as it counts */
+  /** Decides whether a refused address means that the whole host refuses. @returns the failure as it counts */
   const ofRefusal = (upload: Sent, failure: Failure, isFirstUse: boolean): Failure => {
     if (failure.kind !== 'address dead') return failure;
     const { outage, refused, spared } = hostOf(upload);

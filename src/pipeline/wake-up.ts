@@ -42,7 +42,7 @@ export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock) {
       alarms.set(name, at);
       if (wake !== null && at < endsAt) sleepUntil(at);
     },
-    /** Resolves when rung, at the earliest alarm, or after `mostMs` milliseconds. */
+    /** Sleeps until rung, until the earliest alarm, or for `mostMs` milliseconds. */
     wait: async (mostMs: number): Promise<void> => {
       if (!isRung) await sleep(mostMs);
       isRung = false;

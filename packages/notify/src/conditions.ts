@@ -13,7 +13,7 @@ export interface Trouble {
   readonly overTitle: string;
   /** The current stage, such as missing or late. A change of stage sends another message. */
   readonly stage?: string;
-  /** Hosts that last saw a trouble that belongs to no single host; absent without a fleet. */
+  /** Hosts that last saw this trouble, if it belongs to no single host; absent without a fleet. */
   readonly seenBy?: readonly string[];
 }
 
@@ -95,7 +95,7 @@ export function toTell(
     const message = messageOf(condition, now, stoppers);
     if (message !== null) messages.push(message);
     const after = message === null ? condition : told(condition, now);
-    // A finished condition is kept until its return would count as new.
+    // A finished condition is kept until its recurrence would count as a new trouble.
     if (after.isOn || after.told !== null || after.tellings.length > 0) next[cause] = after;
   }
   return { conditions: next, messages };

@@ -82,7 +82,7 @@ export function createNotifications(world: NotificationsWorld): Notifications {
       try {
         outgoing.wake(await desk.look(targets));
       } catch (error) {
-        // Some messages may have been posted.
+        // Some messages may have been posted before the error.
         outgoing.wake(targets.map(({ name }) => name));
         throw error;
       }

@@ -40,7 +40,7 @@ export interface RecorderOptions {
 export interface Recorder extends AsyncDisposable {
   /** Base address for the program, `http://127.0.0.1:PORT/v1`. */
   readonly baseUrl: string;
-  /** Number of unfinished requests. */
+  /** Number of requests in progress. */
   readonly underWay: number;
   /**
    * Refuses new requests and resolves when the recording is on disk.

@@ -84,7 +84,7 @@ const headSchema = z.object({
   v: z.literal(recordingVersion),
   /** Base address of the service. */
   to: z.string(),
-  /** ISO 8601. */
+  /** Start of the recording, ISO 8601. */
   at: z.string(),
 });
 

@@ -2,7 +2,7 @@ import type { Failure } from './failure.ts';
 import { isDiskFull, passesSoon } from './store-errors.ts';
 
 export interface RetryPolicy {
-  /** Counted failures of one step before the file is `failed`. */
+  /** Counted failures of one step after which the file is `failed`. */
   readonly attempts: number;
   readonly firstMs: number;
   readonly maxMs: number;
@@ -71,7 +71,7 @@ export function longestWaitMs(attempts: number, failure: Failure | null, policy:
   return Math.max(quarantineMs, failure === null ? 0 : backoffMs(Math.max(1, attempts), failure, policy, 1));
 }
 
-/** Whether a failure uses up one of the file's attempts. Other kinds say nothing about the file. */
+/** Whether a failure uses up one of the file's attempts. Failures of other kinds do not reflect on the file. */
 export function isCounted(failure: Failure): boolean {
   return failure.kind !== 'offline' && failure.kind !== 'throttled' && failure.kind !== 'suspended';
 }

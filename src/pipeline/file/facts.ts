@@ -63,7 +63,7 @@ export interface Facts {
   readonly addressDeadAt: number | null;
   /** The video is being deleted so that it can be replaced. Only the DELETE may proceed. */
   readonly dying: boolean;
-  /** How often the video was replaced after its address died. */
+  /** How many times the video has been replaced after its address died. */
   readonly replacements: number;
   /** The last status the service reported, verbatim. */
   readonly remoteStatus: string | null;
@@ -190,7 +190,7 @@ export function isGivenUp({ end }: Pick<Facts, 'end'>): boolean {
   return end === 'superseded' || end === 'vanished';
 }
 
-/** Feeds of the plan that have not yet been published with this video. */
+/** Returns the feeds of the plan that have not been published with this video yet. */
 export function feedsToPublish(facts: Pick<Facts, 'plan' | 'published'>): readonly string[] {
   return facts.plan?.publish.filter((feed) => !(feed in facts.published)) ?? [];
 }

@@ -80,7 +80,7 @@ export interface HostedVideo {
 
 /** The videos on the service that may be a given local file, by title and duration. */
 export interface Likeness {
-  /** The first videos found. */
+  /** The first few matching videos. */
   readonly videos: readonly HostedVideo[];
   /** Total number of matching videos; absent if `videos` contains them all. */
   readonly count?: number;

@@ -169,7 +169,7 @@ const takeFailure = {
   params: ({ event }: WithFailure) => ({ failure: event.failure }),
 };
 
-/** A failure that uses up one of the file's attempts. */
+/** Transitions for a failure that uses up one of the file's attempts. */
 const counted = [
   { guard: 'isLastAttempt', target: 'failed', actions: takeFailure },
   { target: 'retrying', actions: [takeFailure, 'backOff'] },

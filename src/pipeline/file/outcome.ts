@@ -10,7 +10,7 @@ export type Success =
   | 'kept'
   /** The service has all of the bytes. */
   | 'arrived'
-  /** The record is to be deleted and replaced. */
+  /** The record must be deleted and replaced. */
   | 'replacing'
   /** The record was deleted before any bytes left, so the file needs a new one. */
   | 'started over';

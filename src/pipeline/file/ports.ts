@@ -162,7 +162,7 @@ export interface RemoteVideo {
   readonly duration?: number;
 }
 
-/** The hosted service as the sweep and the publisher need it. */
+/** The hosted service as required by the sweep and the publisher. */
 export interface VideoLibrary {
   /** Returns one page of the list; pages are numbered from 1. */
   list(page: number, signal: AbortSignal): Promise<Answer<ListedPage>>;
@@ -188,7 +188,7 @@ export interface ListedPage {
   readonly total: number | null;
 }
 
-/** Rows as the publisher needs them. */
+/** Rows as required by the publisher. */
 export interface PublishStore {
   /** Returns the files that are ready and waiting for their feeds, grouped by feed. */
   waiting(): Promise<readonly FeedBatch[]>;
@@ -280,7 +280,7 @@ export interface LeftoverStore {
   deletionsSince(after: number, now: number): Promise<number>;
 }
 
-/** Rows as the intake needs them. */
+/** Rows as required by the intake. */
 export interface IntakeStore {
   /** Returns the newest row of a path; a superseded or vanished row only if there is no other. */
   atPath(folder: string, path: string): Promise<Facts | null>;
@@ -380,7 +380,7 @@ export interface LocalFiles {
 /** The purpose of a request, most urgent first: finish work in progress, create a record, poll. */
 export type RequestPriority = 'finish' | 'create' | 'poll';
 
-/** The hourly allowance of requests. */
+/** The hourly limit on requests. */
 export interface Budget {
   /**
    * Waits for a request to be allowed. Resolves with true once it may be sent, or with false if the signal fires first.

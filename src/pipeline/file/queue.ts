@@ -32,7 +32,7 @@ export interface Line {
   readonly bytes: number;
 }
 
-/** The position of a file in its line. */
+/** A file's position in its line. */
 export interface QueuePosition extends Omit<Line, 'files' | 'bytes'> {
   /** Number of files in its line that arrived before it. */
   readonly before: number;

@@ -134,7 +134,7 @@ export function reasonOf(end: End, facts: Facts): string | null {
   return lastFailure?.message ?? null;
 }
 
-/** Why a file that existed before dropcast watched its folder is held or skipped. */
+/** Reasons for holding or skipping a file that existed before dropcast watched its folder. */
 export const leftFromBefore: Readonly<Record<Leaving, Reason>> = {
   ignore: {
     kind: 'permanent',
@@ -272,7 +272,7 @@ export function isBeingAdopted({ end, readyAt, disposal }: Pick<Facts, 'end' | '
   return end === null && readyAt === null && disposal === 'kept';
 }
 
-/** The facts of a file whose video no longer existed when it was adopted. */
+/** The facts of a file that the operator adopted, but whose video no longer exists. */
 export const notAdopted = {
   ...unbound,
   ...fresh,

@@ -36,7 +36,7 @@ const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
   changed: any,
   unclear: 'see code',
   mismatch: { takes: 'named', because: 'they differ from the checksums of their sender, or these cannot be read' },
-  // A new version may have fixed it.
+  // A new version of dropcast may have fixed the bug.
   bug: any,
 };
 

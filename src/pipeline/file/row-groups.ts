@@ -70,7 +70,7 @@ interface Seen {
 
 export type RowGroup = keyof RowGroups;
 
-/** Which rows to read. */
+/** The group of rows to read, with its parameters. */
 export type RowsWanted<G extends RowGroup = RowGroup> = { [K in G]: { readonly group: K } & RowGroups[K] }[G];
 
 /** Reads rows. Each part of dropcast declares the groups it needs. */

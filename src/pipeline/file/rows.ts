@@ -5,7 +5,7 @@ import type { Claim, Claims, FileStore, IntakeStore } from './ports.ts';
 
 /** A row held by this worker. No other worker writes it until it is released. */
 export interface Row {
-  /** The facts as the ledger has them now. */
+  /** The facts as they are in the ledger now. */
   readonly facts: Facts;
   /** Fires when another worker has taken over the claim. Stop, and write nothing more. */
   readonly lost: AbortSignal;

@@ -11,16 +11,16 @@ export interface FileSelection {
   readonly states?: readonly string[] | undefined;
   /** Stages and ends as displayed. */
   readonly stages?: readonly string[] | undefined;
-  /** Only files that need a person. */
+  /** Only files that need the operator. */
   readonly needsPerson?: boolean | undefined;
-  /** The watched folder. */
+  /** Path of the watched folder. */
   readonly folder?: string | undefined;
   /** The fleet host that is working on the file, or did so last. */
   readonly host?: string | undefined;
   readonly channel?: string | undefined;
   /** A feed that the file is to be published in or has been published in. */
   readonly feed?: string | undefined;
-  /** Why the file stopped: see `causeKey`. */
+  /** Why the file stopped, as returned by `causeKey`. */
   readonly cause?: string | undefined;
   /** Part of the path, title or video id, ignoring case; part of the absolute path if it begins with `/`. */
   readonly text?: string | undefined;
@@ -46,7 +46,7 @@ export interface FileRange {
   /** Only files up to and including the one with this cursor; nothing newer. */
   readonly upTo?: string | undefined;
   readonly limit: number;
-  /** Default: newest first. */
+  /** Defaults to newest first. */
   readonly order?: 'newest first' | 'oldest first' | undefined;
 }
 

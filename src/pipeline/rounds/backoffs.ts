@@ -39,7 +39,7 @@ export function createBackoffs(clock: Clock, retry: () => RetryPolicy, ringAt: (
       if (notBefore < ringsAt || ringsAt <= clock.elapsed()) ringAt((ringsAt = notBefore));
       return true;
     },
-    /** Records a success. */
+    /** Records a success, which ends the backoff. */
     forget: (key: string): void => {
       waits.delete(key);
     },

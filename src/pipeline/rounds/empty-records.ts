@@ -76,7 +76,7 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
    */
   const mark = async (row: Row, videoId: string): Promise<boolean> => {
     const now = clock.now();
-    // Times in the future date from before the clock was set back.
+    // `now` is the upper bound, because times in the future date from before the clock was set back.
     if ((await store.deletionsSince(now - dayMs, now)) >= mostPerDay) {
       if (clock.elapsed() - saidAt > dayMs)
         logger.warn('No more empty records are deleted today; `dropcast suspects` lists them', { most: mostPerDay });

@@ -29,7 +29,7 @@ export interface PublishWorld {
 /** A feed that is waiting to be published. Times are epoch milliseconds. */
 export interface FeedWait {
   readonly feed: string;
-  /** When its first waiting file became ready. */
+  /** When the first waiting file became ready. */
   readonly since: number;
   /** Number of files waiting for the feed. */
   readonly files: number;
@@ -215,7 +215,7 @@ function together(waiting: readonly FeedBatch[], dueFeeds: readonly DueFeed[]): 
   return [...batches.values()];
 }
 
-/** The longest time for which a short budget makes a ready video wait for others. */
+/** Longest time that a short request budget makes a ready video wait for others. */
 const longestMs = 30 * 60_000;
 
 /**
@@ -239,7 +239,7 @@ export function dueInMs(
   isExpecting: boolean,
   timing: { readonly quietMs: number; readonly atMostMs: number },
 ): number {
-  // The clock was set back.
+  // The clock was set back, so the wait cannot be measured.
   if (now < batch.firstReadyAt) return 0;
   const latestMs = batch.firstReadyAt + timing.atMostMs - now;
   return Math.max(0, isExpecting ? latestMs : Math.min(latestMs, batch.lastReadyAt + timing.quietMs - now));

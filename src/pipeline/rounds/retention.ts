@@ -103,7 +103,7 @@ export function createRetention(world: RetentionWorld) {
       const tooMuch = disk.used - going - Math.ceil((disk.size * mark.whenFull) / 100) + 1;
       const why = `the disk is ${Math.floor((100 * disk.used) / disk.size)} % full: its local file is deleted`;
       if (tooMuch > 0) await handOver(mark, tooMuch, why);
-      // Other folders may be on the same file system.
+      // Other folders may share the file system, so it is measured again before more files are selected.
       if (due.size > 0) return;
     }
   };

@@ -9,7 +9,7 @@ import { believed } from '../ages.ts';
 export interface RetriesWorld {
   readonly store: RowStore<'retrying'>;
   readonly clock: Clock;
-  /** Lets one file continue. */
+  /** Lets one file continue after its wait. */
   release(id: string): Promise<void>;
   /** The current policy, which a reload may change. */
   retry(): RetryPolicy;

@@ -63,7 +63,7 @@ export function createSweepRequests(library: Pick<VideoLibrary, 'list' | 'get'>)
   /** Whether the last page read for the oldest files contained none of them. */
   let hasMissed = false;
   return {
-    /** @param processing oldest first */
+    /** @param processing files in processing, oldest first */
     ask: async (
       processing: readonly Facts[],
       signal: AbortSignal,
@@ -99,7 +99,7 @@ function isOfAll({ kind }: Failure): boolean {
 /** This many failures, with no other answer, mean that the service is at fault and not single videos. */
 const mostUnanswered = 2;
 
-/** @returns why the service cannot be asked, or null */
+/** Polls videos by id. @returns why the service cannot be asked, or null */
 async function askById(
   ids: readonly string[],
   library: Pick<VideoLibrary, 'get'>,

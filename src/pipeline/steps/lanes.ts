@@ -58,7 +58,7 @@ export class Lanes {
   readonly #create: Lane;
   readonly #upload: Lane;
   #limits: Limits;
-  /** Files that had a record at the last pump. */
+  /** Files that had a record when the lanes were last filled. */
   #ahead: readonly Queued[] = [];
   #isClosed = false;
 
@@ -70,7 +70,7 @@ export class Lanes {
     this.#upload = new Lane(limits.uploads, isStuck);
   }
 
-  /** Starts files from the ledger while a lane has a free slot. Only running files are held in memory. */
+  /** Starts files from the ledger while a lane has a free slot. Memory holds only running files. */
   async pump(): Promise<void> {
     if (this.#isClosed) return;
     await this.#begin();
@@ -96,7 +96,7 @@ export class Lanes {
     return state === 'queued' ? this.#whyNotCreated(file) : this.#whyNotSent(file);
   }
 
-  /** Stops starting files. */
+  /** Stops further files from starting. */
   close(): void {
     this.#isClosed = true;
   }

@@ -30,7 +30,7 @@ export class Turns {
     for (const file of before.toReversed()) this.started(file);
   }
 
-  /** @param waiting files that may start now, the oldest of each folder first */
+  /** Returns the file whose turn it is. @param waiting files that may start now, the oldest of each folder first */
   next<T extends Turn>(waiting: readonly T[]): T | null {
     const priority = this.#priority(waiting);
     const [first, ...others] = waiting.filter((file) => file.priority === priority);

@@ -32,7 +32,7 @@ export interface UploadWorld extends TwinWorld {
    * jumps ahead must not end the wait for a body that may have arrived.
    */
   deadMs(facts: Facts): number;
-  /** Receives the number of bytes sent; 0 when the upload starts. */
+  /** Receives the number of bytes sent so far; 0 when the upload starts. */
   onProgress(facts: Facts, sentBytes: number): void;
 }
 

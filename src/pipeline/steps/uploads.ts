@@ -8,7 +8,7 @@ export interface LiveUpload {
   readonly sizeBytes: number;
   /** Milliseconds since the last byte was sent. */
   readonly idleMs: number;
-  /** Null until measured. */
+  /** Upload speed; null until measured. */
   readonly bytesPerSecond: number | null;
   /** The host that is sending the file; absent for this host. */
   readonly host?: string;
@@ -109,7 +109,7 @@ function createSendRate(clock: Clock, spanMs: number) {
 
   const close = (): void => {
     if (passed() < spanMs) return;
-    // Many spans may have passed since the last call.
+    // Several spans may have passed since the last call.
     const older = (1 - newest) ** Math.floor(activeMs / spanMs);
     rate = rate === null ? measured() : older * rate + (1 - older) * measured();
     amount = 0;

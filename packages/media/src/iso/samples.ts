@@ -14,7 +14,7 @@ export interface Samples {
 }
 
 export interface Frame {
-  /** Both in bytes. */
+  /** Offset and length, both in bytes. */
   readonly at: number;
   readonly length: number;
 }

@@ -68,7 +68,7 @@ async function beginOf(request: Request): Promise<string> {
       if (Buffer.concat(chunks).length >= mostAnswerBytes) break;
     }
   } catch {
-    // The body broke off.
+    // The body broke off; the part that arrived is shown.
   }
   return Buffer.concat(chunks).toString();
 }

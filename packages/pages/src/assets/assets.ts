@@ -36,6 +36,6 @@ export function assetsAt(base: string, ownStyle = ''): Assets {
 const HEADERS = {
   'cache-control': 'public, max-age=31536000, immutable',
   'x-content-type-options': 'nosniff',
-  // An SVG opened on its own is a page of this origin.
+  // An SVG opened directly is a page of this origin, so it must not load or run anything.
   'content-security-policy': "default-src 'none'",
 };

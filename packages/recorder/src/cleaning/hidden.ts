@@ -32,7 +32,7 @@ export function hasHidden(text: string): boolean {
   return marks.test(text);
 }
 
-/** Whether a recorded text with hidden parts may be the other text. */
+/** Whether a recorded text with hidden parts could be the given text. */
 export function fits(recorded: string, text: string): boolean {
   const parts = recorded.split(marks);
   if (parts.length === 1) return recorded === text;

@@ -27,7 +27,7 @@ export class BodyCapture {
     else this.#kept = [];
   }
 
-  /** Returns the body up to the first call; later bytes are ignored. */
+  /** Returns what was captured up to the first call; later bytes are ignored. */
   end(): CapturedBody {
     this.#seen ??= {
       bytes: this.#bytes,

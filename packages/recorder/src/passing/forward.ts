@@ -71,7 +71,7 @@ const authorising: ReadonlySet<string> = new Set(['authorization', 'cookie']);
 function headersFor(request: IncomingMessage, url: URL, mayHaveKey: boolean): string[] {
   const { headers, method = 'GET' } = request;
   const isChunked = headers['transfer-encoding'] !== undefined;
-  // Otherwise Node announces a chunked body, which many services refuse.
+  // Without a length, Node announces a chunked body, which many services refuse.
   const isEmpty = !isChunked && headers['content-length'] === undefined && ['POST', 'PUT', 'PATCH'].includes(method);
   return [
     'Host',
