@@ -108,7 +108,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     loop.wake();
   };
 
-  /** Handles failed background work. Everything waits if the machine is out of a resource. */
+  /** Handles failed background work. Everything waits if the machine has run out of a resource. */
   const broke = (work: string, error: unknown): void => {
     const failure = failureOfMachine(error);
     if (isTakenOver(error)) logger.warn('Another worker has the file now', { work, err: error });
@@ -236,7 +236,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     },
     /**
      * Applies an event to a file and aborts the step that is working on it; see `Runner.interrupt`.
-     * @throws whatever the ledger throws
+     * @throws any error from the ledger
      */
     interrupt: async (id: string, event: FileEvent, isTooLate?: AbortSignal): Promise<Applied> => {
       const applied = await runner.interrupt(id, event, isTooLate);

@@ -8,8 +8,8 @@ import type { ServiceNames } from './service-names.ts';
 import type { UploadHosts } from './upload-hosts.ts';
 
 /**
- * The hosted service, with a verdict on every failure of a step or a round: does it concern this request, or is a host
- * unreachable? Only failures of the request count against a file (docs/decisions/0022).
+ * The hosted service, with a verdict on every failure of a step or a round: either it concerns this request, or a host
+ * is unreachable. Only failures of the request count against a file (docs/decisions/0022).
  */
 export function judgedService(
   { host, library }: { readonly host: VideoHost; readonly library: VideoLibrary },

@@ -26,9 +26,7 @@ export function createBreaker(world: {
     if (was === null && state.pause !== null) events.emit({ type: 'paused', pause: onTheWall(state.pause, clock) });
   };
 
-  /**
-   * Decides whether a request failed on its own or because the service is unreachable and answers nothing else either.
-   */
+  /** Decides whether a request failed on its own or because the service is unreachable for every request. */
   const verdict = async (failure: Failure, signal: AbortSignal): Promise<Failure> => {
     if (!mayBeOfService.has(failure.kind)) return failure;
     if (state.pause === null && failure.kind !== 'offline') {
@@ -50,7 +48,7 @@ export function createBreaker(world: {
     /**
      * Judges a failed request. A harmless request immediately shows whether the service is unreachable.
      *
-     * @returns the failure as it counts: `offline` if the service answers nothing else either
+     * @returns the failure as classified: `offline` if the probe fails too
      */
     judge: async (failure: Failure, signal: AbortSignal): Promise<Failure> => {
       const judged = await verdict(failure, signal);

@@ -19,7 +19,7 @@ export interface Wanted {
 }
 
 /**
- * Returns how many requests nothing else needs this hour. Pure.
+ * Returns how many requests are spare this hour. Pure.
  *
  * @param left requests that may be sent before any expires
  */

@@ -153,8 +153,8 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
     /** Returns why nothing can go to this channel or feed at present; null if no reason is known. */
     whyNot,
     /**
-     * Handles a request with this name that the service refused. @returns why nothing can go there; null if the service
-     * has the name, or does not say
+     * Handles a request with this name that the service refused. @returns why nothing can go there; null if the name is
+     * not the cause
      */
     refused: async (
       { kind: failed, status }: Failure,

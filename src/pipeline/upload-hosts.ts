@@ -26,7 +26,7 @@ interface Outage {
   /** Number of new records that have tested the host, and when the next one may. */
   newAddresses: number;
   newAddressAt: number;
-  /** Whether a file that could be sent is waiting for the host, as of the last turn of the loop. */
+  /** Whether a file that could be sent is waiting for the host, as of the loop's last iteration. */
   isWanted: boolean;
 }
 
@@ -165,7 +165,7 @@ export function createUploadHosts(world: {
     if (host.outage.isTold && !isTold) events.emit({ type: 'paused', pause: pauseOf(host.outage, clock) });
   };
 
-  /** Decides whether a refused address means that the whole host refuses. @returns the failure as it counts */
+  /** Decides whether a refused address means that the whole host refuses. @returns the failure as classified */
   const ofRefusal = (upload: Sent, failure: Failure, isFirstUse: boolean): Failure => {
     if (failure.kind !== 'address dead') return failure;
     const { outage, refused, spared } = hostOf(upload);
@@ -188,7 +188,7 @@ export function createUploadHosts(world: {
   };
 
   /**
-   * Whether the row says that the host refused every new address, and the host has accepted no file since. More than
+   * Whether the row records that the host refused every new address, and the host has accepted no file since. More than
    * one file had shown this before a restart.
    */
   const wasRefused = ({ uploadUrl, lastFailure }: Upload): boolean => {
@@ -218,7 +218,7 @@ export function createUploadHosts(world: {
      * Judges the result of a PUT.
      *
      * @param isFirstUse whether nothing was sent to the address before
-     * @returns the answer as it counts: a failure of the host costs the file no attempt
+     * @returns the answer as classified: a failure of the host costs the file no attempt
      */
     judge: <T>(upload: Sent, answer: Answer<T>, isFirstUse = false): Answer<T> => {
       if (answer.ok) succeeded(upload);
@@ -276,7 +276,7 @@ export function createUploadHosts(world: {
      * After a restart, lets one file test whether a host still refuses every new address. Otherwise each file that the
      * host has not refused yet would lose an attempt.
      *
-     * @throws whatever the ledger throws
+     * @throws any error from the ledger
      */
     recall: async (): Promise<void> => {
       const limit = mostRecalled;
@@ -305,9 +305,9 @@ export function createUploadHosts(world: {
       return first === undefined ? null : pauseOf(first, clock);
     },
     /**
-     * Forgets hosts that no file is waiting for. Called on every turn of the loop that fills the lanes.
+     * Forgets hosts that no file is waiting for. Called in every iteration of the loop that fills the lanes.
      *
-     * @returns number of hosts still known @throws whatever the ledger throws
+     * @returns number of hosts still known @throws any error from the ledger
      */
     tidy: async (): Promise<number> => {
       for (const [origin, host] of hosts) {

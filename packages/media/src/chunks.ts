@@ -124,8 +124,8 @@ function soundEnd(form: Form, size: number): Verdict {
 
 /**
  * Whether a length far beyond the end of the file is a placeholder from a writer to a pipe: all ones, the largest
- * 31-bit number, such a number less a header (Amazon Polly: 0xFFFFFF9B), its last page or pages (SoX: 0x7FFFF000,
- * GStreamer: 0x7FFF0000), or a round number (2,000,000,000).
+ * 31-bit number, one of these minus a header (Amazon Polly: 0xFFFFFF9B) or rounded down to whole pages (SoX:
+ * 0x7FFFF000, GStreamer: 0x7FFF0000), or a round number (2,000,000,000).
  *
  * @param there number of bytes present in the file
  */

@@ -22,7 +22,7 @@ export type { Flaw, Verdict } from './verdict.ts';
  * thousands of fragments. Content in an unknown container counts as sound (docs/decisions/0047).
  *
  * @param size file size in bytes
- * @throws whatever `readAt` throws, nothing else
+ * @throws only errors from `readAt`
  */
 export async function endOf(readAt: ReadAt, size: number): Promise<Verdict> {
   const file = await openMedia(readAt, size);
@@ -35,7 +35,7 @@ export async function endOf(readAt: ReadAt, size: number): Promise<Verdict> {
  * @param size file size in bytes
  * @returns seconds, above 0; `null` if the container does not state the duration, contradicts its own bytes, or is
  *   unknown
- * @throws whatever `readAt` throws, nothing else
+ * @throws only errors from `readAt`
  */
 export async function durationOf(readAt: ReadAt, size: number): Promise<number | null> {
   const file = await openMedia(readAt, size);
@@ -52,7 +52,7 @@ interface Container {
   readonly duration?: (file: MediaFile) => Promise<number | null>;
 }
 
-/** All known containers with the check for how a file begins. The first match reads the file. */
+/** All known containers, each with a check of how a file begins. The first match reads the file. */
 const containers: readonly Container[] = [
   { is: isMatroska, end: matroskaEnd, duration: matroskaDuration },
   { is: isOfChunks, end: chunksEnd, duration: chunksDuration },

@@ -4,8 +4,8 @@ export type ReadAt = (position: number, length: number) => Promise<Buffer>;
 /** A file whose container is being read, with any content. */
 export interface MediaFile {
   /**
-   * Serves neighbouring reads from a single one. @throws TooMuchError beyond the limits; whatever the underlying reader
-   * throws
+   * Serves neighbouring reads from a single one. @throws TooMuchError beyond the limits; any error from the underlying
+   * reader
    */
   readonly readAt: ReadAt;
   /** Size in bytes. */
@@ -30,7 +30,7 @@ const MOST_BYTES = 11 * 1024 * 1024;
 const START_BYTES = 1024;
 const MOST_BLOCKS = 4;
 
-/** @throws whatever `readAt` throws */
+/** @throws any error from `readAt` */
 export async function openMedia(readAt: ReadAt, size: number): Promise<MediaFile> {
   const blocks: { readonly at: number; readonly bytes: Buffer }[] = [];
   let reads = 0;

@@ -16,7 +16,7 @@ export async function transportStreamEnd({ readAt, size, start }: MediaFile): Pr
   const left = size % packet;
   if (left === 0) return sound();
   const end = await readAt(size - left - packet, packet + left);
-  // The packets are out of step somewhere, so the grid says nothing about the end.
+  // The packets are out of step somewhere, so the packet grid proves nothing about the end.
   if (end[sync] !== SYNC) return sound();
   if (end[packet + sync] !== SYNC) return sound(left <= sync ? null : size - left);
   const why = `the container ends in the middle of a packet (${left} of ${packet} bytes)`;

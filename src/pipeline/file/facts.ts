@@ -171,7 +171,7 @@ export function suspectsOf(facts: Pick<Facts, 'intent' | 'suspects'>): readonly 
 
 /**
  * Returns the change that removes a token from a row, for when the service has no record of that request or the
- * operator says so.
+ * operator has confirmed that there is none.
  */
 export function withoutToken({ intent, suspects }: Facts, token: string): Pick<Facts, 'intent' | 'suspects'> {
   return { intent: intent === token ? null : intent, suspects: suspects.filter((other) => other !== token) };

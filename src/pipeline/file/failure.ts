@@ -147,7 +147,7 @@ export const outsideWindowCode = 'upload_window';
 export const unknownNameCodes = { channel: 'unknown_channel', feed: 'unknown_feed' } as const;
 
 /**
- * Whether a failure is only a wait. Such failures are left out of the failure log, and the circuit breaker does not
+ * Whether a failure is only a wait. Such failures are omitted from the failure log, and the circuit breaker does not
  * count them.
  */
 export function isMereWait({ code }: Failure): boolean {
@@ -186,7 +186,7 @@ export function failureOfThrown(error: unknown): Failure {
   return failureOfMachine(error) ?? { kind: 'bug', code: 'bug', message };
 }
 
-/** Errno names for a machine that is out of a resource or a disk that refuses to work. */
+/** Errno names for a machine that has run out of a resource, or a disk that fails or refuses writes. */
 const refusals = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EROFS', 'ENOMEM', 'EIO']);
 
 /**

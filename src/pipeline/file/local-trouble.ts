@@ -3,8 +3,8 @@ import type { Failure } from './failure.ts';
 import type { ReasonCode } from './reasons.ts';
 
 /**
- * Whether a failure is over once the local file is readable at its path again, because the file or its folder was
- * missing or unreadable. A bad sector (EIO) does not count: the file is there, and reading it would fail again.
+ * Whether a failure ends as soon as the local file is readable at its path again: the file or its folder was missing or
+ * unreadable. A bad sector (EIO) does not count, because the file is there and reading it would fail again.
  */
 export function isOfLocalFile({ code, because = code }: Failure): boolean {
   return localFileCodes.includes(because);

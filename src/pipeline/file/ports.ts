@@ -26,9 +26,9 @@ export class AlreadyKnownError extends Error {
 /** Folders whose files one host can read, by the names that rows use. */
 export interface SeenFolders {
   readonly names: readonly string[];
-  /** Also includes every folder whose name begins with this prefix, */
+  /** Name prefix of other folders that the host can read. */
   readonly below: string;
-  /** except for these. */
+  /** Names with that prefix that are excluded. */
   readonly without: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export interface FileStore {
   /**
    * Counts the files in any of these states, all at one moment.
    *
-   * @param paused leaves out files that are waiting for a step in one of these folders
+   * @param paused excludes files that are waiting for a step in one of these folders
    */
   count(states: readonly FileState[], paused?: readonly string[]): Promise<number>;
 }

@@ -69,7 +69,7 @@ const sentAgain: Failure = {
 /**
  * Like `sentAgain`, for when a dead upload address blocks the upload. The wait helps with a service that is slow to
  * list new videos.
- * @param leftMs milliseconds until the service is asked again
+ * @param leftMs milliseconds until dropcast asks the service again
  */
 export function sentAgainAfter(leftMs: number): Failure {
   const message =

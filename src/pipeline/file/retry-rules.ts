@@ -65,5 +65,5 @@ const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   upload_address_dead: any,
 };
 
-/** A lookup by any code; codes issued by the service are not listed. */
+/** The same rules, typed for lookup by any code. Codes issued by the service have no rule. */
 const codes: Readonly<Record<string, RetryRule | undefined>> = ofCode;

@@ -27,8 +27,8 @@ export interface FileSelection {
   /** Files that arrived or ended at or after this time (epoch milliseconds). */
   readonly since?: number | undefined;
   /**
-   * Files that arrived or ended before this time (epoch milliseconds). Combined with `since`, a single one of the two
-   * times must lie in the range.
+   * Files that arrived or ended before this time (epoch milliseconds). With `since`, the arrival or the end must itself
+   * lie within the range.
    */
   readonly until?: number | undefined;
   /**
@@ -80,7 +80,7 @@ export interface FacetCount {
   readonly files: number;
 }
 
-/** Queries for files by common properties. Each query reads a single index, whatever the selection. */
+/** Queries for files by common properties. Each query reads a single index, for any selection. */
 export interface SelectionStore {
   page(selection: FileSelection, range: FileRange): Promise<FilePage>;
   count(selection: FileSelection, newerThan?: string): Promise<number>;

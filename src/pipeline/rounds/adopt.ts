@@ -19,7 +19,7 @@ export interface AdoptWorld {
    * Whether every folder with `existing: adopt` has been scanned, so that one pass over the list serves all of them.
    */
   readonly isArchiveSeen: () => boolean;
-  /** Called when the service could not be asked. @returns the failure as it counts */
+  /** Judges a failed request to the service. @returns the failure as classified */
   readonly failed: (failure: Failure, signal: AbortSignal) => Promise<Failure>;
 }
 
@@ -48,7 +48,7 @@ export function createAdopt(world: AdoptWorld) {
     progress = { videos: total, share };
   };
 
-  /** @returns null if the service could not be asked, or dropcast is stopping */
+  /** @returns null if a request failed or dropcast is stopping */
   const readList = async (signal: AbortSignal): Promise<Listing | null> => {
     let listing: Listing = (await store.listing()) ?? { nextPage: 1, total: null, isWhole: false };
     show(listing, usualPage);

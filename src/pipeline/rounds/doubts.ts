@@ -49,8 +49,8 @@ export function createDoubts({ store, rows, library, clock }: DoubtsWorld) {
   };
 
   /**
-   * Whether any video may result from the request: an empty record with its title, no older than the request, and
-   * belonging to no file.
+   * Whether any video may have resulted from the request: an empty record with its title, no older than the request,
+   * and belonging to no file.
    */
   const isAmong = async ({ title, at }: UnansweredCreate, videos: readonly RemoteVideo[]): Promise<boolean> => {
     for (const video of videos) {

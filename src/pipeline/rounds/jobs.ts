@@ -13,7 +13,7 @@ const shortPauseMs = 1_000;
 /**
  * Runs the loop's background jobs, each at most once at a time.
  *
- * @param broke receives whatever a job threw
+ * @param broke receives the error of a failed job
  */
 export function createJobs(clock: Clock, broke: (name: string, error: unknown) => void) {
   const running = new Map<string, Promise<void>>();

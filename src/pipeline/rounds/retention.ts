@@ -30,7 +30,7 @@ export interface RetentionWorld {
 }
 
 const lookEveryMs = 60_000;
-/** Wait while files are being deleted, because the disk's figures lag behind. */
+/** Wait while files are being deleted, because the disk usage figures lag. */
 const recheckMs = 1_000;
 const atOnce = 16;
 /** Number of rows read at a time. */
@@ -194,7 +194,7 @@ function daysOf({ afterReady }: Facts): string {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** The wall clock is not trusted to jump ahead by more than this while dropcast is running. */
+/** Largest forward jump of the wall clock that is trusted while dropcast is running. */
 const toleranceMs = 60_000;
 
 /**

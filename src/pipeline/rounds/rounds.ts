@@ -60,8 +60,7 @@ export interface RoundsWorld
   /** Files sent per hour at the present speed; null if not known. */
   filesPerHour(): number | null;
   /**
-   * Called when the service could not be asked. @returns the failure as it counts: `offline` if the service answers
-   * nothing else either
+   * Judges a failed request to the service. @returns the failure as classified: `offline` if other requests fail too
    */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
   /** Reports a round that failed. */

@@ -16,7 +16,7 @@ export interface SweepResult {
   readonly reasons: number;
   /** Why the service does not list videos; it may still answer for single ones. */
   readonly listFailure: Failure | null;
-  /** Set if the service could not be asked and the sweep ended early. */
+  /** Why the sweep ended early, if requests to the service failed. */
   readonly failure: Failure | null;
 }
 
@@ -54,7 +54,7 @@ const unlimited: SweepAllowance = { pages: Infinity, singles: Infinity };
 
 /**
  * Queries the state of all files in processing with as few requests as possible: pages of the list from its newest end,
- * then single videos by id. If the list fails, it works without the list.
+ * then single videos by id. If the list fails, only the polls by id remain.
  */
 export function createSweepRequests(library: Pick<VideoLibrary, 'list' | 'get'>) {
   const walk = new ListWalk();
@@ -99,7 +99,7 @@ function isOfAll({ kind }: Failure): boolean {
 /** This many failures, with no other answer, mean that the service is at fault and not single videos. */
 const mostUnanswered = 2;
 
-/** Polls videos by id. @returns why the service cannot be asked, or null */
+/** Polls videos by id. @returns why requests to the service fail, or null */
 async function askById(
   ids: readonly string[],
   library: Pick<VideoLibrary, 'get'>,
@@ -143,7 +143,7 @@ async function askReasons(
   return null;
 }
 
-/** Returns ids that were never polled, oldest first, followed by those whose last poll is longest ago. */
+/** Returns ids that were never polled, oldest first, followed by the least recently polled ones. */
 function inTurn(ids: readonly string[], turns: string[], most: number): readonly string[] {
   const known = new Set(turns);
   const wanted = new Set(ids);

@@ -29,8 +29,7 @@ export interface SweepWorld {
   /** The other needs for requests this hour. */
   wanted(): Promise<Wanted>;
   /**
-   * Called when the service could not be asked. @returns the failure as it counts: `offline` if the service answers
-   * nothing else either
+   * Judges a failed request to the service. @returns the failure as classified: `offline` if other requests fail too
    */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
 }
@@ -177,8 +176,8 @@ export function createSweep(world: SweepWorld) {
   };
 
   /**
-   * Draws the conclusion from the failures. A 404 counts only if the service answers another request: while the service
-   * is being replaced, a proxy may answer 404 to everything.
+   * Judges the failures of a sweep. A 404 counts only if the service answers another request: while the service is
+   * being replaced, a proxy may answer 404 to everything.
    */
   const judge = async ({ failure, gone }: SweepResult, signal: AbortSignal): Promise<Verdict> => {
     if (failure !== null) {
@@ -223,7 +222,7 @@ export function createSweep(world: SweepWorld) {
   };
 }
 
-/** What the failures of a sweep say about the service, and therefore about its videos. */
+/** What the failures of a sweep prove about the service and its videos. */
 interface Verdict {
   readonly isAway: boolean;
   readonly areGone: boolean;

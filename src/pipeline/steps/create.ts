@@ -43,7 +43,7 @@ export interface CreateWorld extends TwinWorld {
  *
  * @param row a file that is `queued`
  * @param signal ends waits; a create request in progress is never aborted
- * @throws whatever the ledger or the receipts throw
+ * @throws any error from the ledger or the receipts
  */
 export async function createRecord(row: Row, signal: AbortSignal, world: CreateWorld): Promise<Outcome> {
   const missing = await world.local.check(row.facts);

@@ -22,7 +22,7 @@ export interface Limits {
 }
 
 /**
- * Why a file waits although its turn has come: all slots are taken, the free one is reserved for small files, or its
+ * Why a file has to wait although it is its turn: all slots are taken, the free one is reserved for small files, or its
  * folder has reached its limit.
  */
 export type NoSlot = 'all' | 'kept for small' | 'folder';
@@ -137,9 +137,9 @@ export class Lanes {
   }
 
   /**
-   * Returns the files counted as having a record. Of the files whose upload host is unreachable, twice the number of
-   * slots is left out, so that other files need not wait for that host. Files in a paused folder do not count, because
-   * no other file of that folder gets a record.
+   * Returns the files counted as having a record. Of the files whose upload host is unreachable, up to twice the number
+   * of slots are not counted, so that other files need not wait for that host. Files in a paused folder do not count,
+   * because no other file of that folder gets a record.
    */
   #countedAhead(awaiting: readonly Queued[]): readonly Queued[] {
     const { uploadHosts, isPaused } = this.#world;

@@ -131,7 +131,7 @@ export function createRunner(world: RunnerWorld) {
       const wasOurs = await rows.claim(id, runOrWait).catch((error: unknown) => stuck(id, error));
       return wasOurs ?? false;
     },
-    /** Applies an event to a file that no step is working on. @throws whatever the ledger throws */
+    /** Applies an event to a file that no step is working on. @throws any error from the ledger */
     apply,
     /**
      * Applies an event to a file that a step may be working on. Aborts the step if the event is meaningful in that

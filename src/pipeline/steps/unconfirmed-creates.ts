@@ -30,7 +30,7 @@ export function createUnconfirmedCreates(world: {
     rows.isHeld(fileId) ||
     (elsewhere !== null && (elsewhere.isHeld(fileId) || (at > clock.now() - toldAfterMs && at <= clock.now())));
   return {
-    /** Whether one more create request may be risked. @throws whatever the ledger throws */
+    /** Whether one more create request may be risked. @throws any error from the ledger */
     mayRisk: async (): Promise<boolean> => {
       const before = until;
       // A request from a running step may still be answered.

@@ -57,7 +57,7 @@ const mostReplacements = 3;
  *
  * @param row a file that is `awaiting upload`
  * @param signal aborts the upload
- * @throws whatever the ledger or the receipts throw
+ * @throws any error from the ledger or the receipts
  */
 export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
   const { uploadStartedAt, videoId, addressDeadAt, lastFailure } = row.facts;
@@ -109,7 +109,7 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   if (!said.ok) return setback(said.failure);
   const before = row.facts;
   await row.write({ uploadStartedAt: row.facts.uploadStartedAt ?? world.clock.now() });
-  // From here on the upload counts as in progress, even if its first bytes take long.
+  // From here on the upload counts as in progress, even if its first bytes are slow to leave.
   world.onProgress(row.facts, 0);
   let isOther = false;
   let mismatch: Failure | null = null;
@@ -148,7 +148,7 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
     world.deadMs(row.facts);
   }
   if (!isDead) return setback(failure);
-  // The service may be slow to show an earlier body, so it is asked once more before the file gets another record.
+  // The service may be slow to show an earlier body, so dropcast asks once more before the file gets another record.
   if (isSentAgain(before) && mayHaveArrived(row.facts)) return setback(sentAgainAfter(addressGraceMs));
   return setback({ ...failure, retryAfterMs: addressGraceMs });
 }
@@ -255,8 +255,8 @@ const outsideWindow = (waitMs: number): Failure => ({
 });
 
 /**
- * Returns the failure of a file that may have arrived at an address that is now dead. The address accepts no bytes, and
- * any other record might not be the file's first.
+ * Returns the failure of a file that may have arrived at an address that is now dead. The address accepts no more
+ * bytes, and another record could become a second copy.
  */
 function inDoubt(deadMs: number): Failure {
   if (deadMs >= doubtMs) return notConfirmed;

@@ -11,7 +11,7 @@ import type { Layout } from './layout.ts';
 import { flawed, sound } from '../verdict.ts';
 import type { Verdict } from '../verdict.ts';
 
-/** Whether a file begins like an MP4 or QuickTime movie, or its first boxes are followed by such a beginning. */
+/** Whether a file begins like an MP4 or QuickTime movie, possibly after a few unknown boxes. */
 export async function isIsoMedia({ readAt, size, start }: MediaFile): Promise<boolean> {
   const first = start.toString('latin1', 4, 8);
   if ([FIRST_BOXES, SEGMENT_BOXES, OTHER_BOXES].some((types) => types.has(first))) return true;

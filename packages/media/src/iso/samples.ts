@@ -1,7 +1,7 @@
 import { missingBytes } from '../verdict.ts';
 import type { ReadAt } from '../media-file.ts';
 
-/** What an index says about a track's last samples (frames). */
+/** What an index states about a track's last samples (frames). */
 export interface Samples {
   /** Lowest possible offset at which the samples end. */
   readonly end: number;

@@ -8,8 +8,8 @@ export function textOf({ title, body, host, page }: Envelope): string {
 const ZERO_WIDTH_SPACE = '\u200B';
 
 /**
- * Beginnings of mentions (`@everyone`, `<!channel>`, `<@U1>`), HTML tags (`<img`), links behind other words (`[x](…)`,
- * `<https://…|x>`) and link definitions (`[x]: …`).
+ * Beginnings of mentions (`@everyone`, `<!channel>`, `<@U1>`), HTML tags (`<img`), links hidden behind other words
+ * (`[x](…)`, `<https://…|x>`) and link definitions (`[x]: …`).
  */
 const beginnings = /@(?=[\p{L}\p{N}_])|<(?=[\p{L}!@#/?])|\](?=[([:])/gu;
 

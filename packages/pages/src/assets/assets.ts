@@ -3,7 +3,7 @@ import { ICON } from './icon.ts';
 import { LIVE_SCRIPT } from './live-script.ts';
 import { STYLE } from './style.ts';
 
-/** The files that every page loads. They are public, because they contain nobody's data. */
+/** The files that every page loads. They are public, because they contain no personal data. */
 export interface Assets {
   readonly style: string;
   readonly script: string;

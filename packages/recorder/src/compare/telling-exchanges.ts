@@ -15,7 +15,7 @@ export function repeated(exchanges: readonly RecordedExchange[], name: string): 
 }
 
 /**
- * Leaves out exchanges about a video from its deletion on. The address of a deleted video reveals nothing about a
+ * Omits exchanges about a video from its deletion onwards. The address of a deleted video reveals nothing about a
  * second file.
  */
 export function beforeDeletion(exchanges: readonly RecordedExchange[]): readonly RecordedExchange[] {
