@@ -294,9 +294,9 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     folderSeen: rounds.folderSeen,
     broke,
     /**
-     * Returns when the loop last made progress, on the monotonic clock. Progress counts at the end of each tick, at
-     * least every three seconds, and with every row that a long tick has moved. It stops only if a tick hangs or,
-     * because of a bug, fails every time.
+     * Returns when the loop last made progress, on the monotonic clock. Progress is recorded at the end of each tick,
+     * at least every three seconds, and with every row that a long tick has moved. Progress stops only if a tick hangs
+     * or, because of a bug, fails every time.
      */
     progressedAt: () => loop.progressedAt(),
     /** Returns why everything, or every upload to one host, is waiting; null if nothing is. */

@@ -16,7 +16,8 @@ export interface OperatorPausesWorld {
 const lookAgainMs = 2_000;
 
 /**
- * Normal drift between the wall clock and the monotonic clock. Only a larger difference means that the clock was set.
+ * Largest drift between the wall clock and the monotonic clock that is normal. Only a larger difference means that the
+ * clock was set.
  */
 const driftMs = 1_000;
 

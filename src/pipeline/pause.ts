@@ -105,8 +105,8 @@ function onTheWall(pause: Pause, clock: Clock): Pause {
 export interface BreakerState {
   readonly pause: Pause | null;
   /**
-   * Number of probes so far, reset when a file succeeds after a pause. A pause that returns immediately is therefore
-   * probed less often.
+   * Number of probes so far, reset when a file succeeds after a pause. A pause that soon returns is therefore probed
+   * less often.
    */
   readonly probes: number;
 }

@@ -2,7 +2,7 @@ import type { RequestRoom } from './estimate.ts';
 
 /**
  * Returns how many of an hour's requests are reserved for finishing work in progress. The same number is reserved for
- * polls. It is a hundredth of the limit and at least two; for a tiny limit, a tenth. Pure.
+ * polls. Each share is a hundredth of the limit and at least two; for a tiny limit, a tenth. Pure.
  *
  * @param limit requests per hour
  */

@@ -121,7 +121,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
     return isRefused ? unknownName(kind, name) : null;
   };
 
-  /** Forgets names that no rule uses and no file has waited for lately, until a file is refused for one again. */
+  /** Forgets names that no rule uses and no file has waited for lately, until the service refuses one again. */
   const forget = (): void => {
     const lately = clock.elapsed() - 2 * fileWaitsMs;
     for (const [key, { kind, name }] of unknown)

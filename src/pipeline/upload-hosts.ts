@@ -64,7 +64,9 @@ const newForMs = 60_000;
  */
 const expiredStatus = 410;
 
-/** Number of files with refused new addresses from which the host is taken to refuse all of them (design 5.5). */
+/**
+ * Number of files whose new address must be refused before the host counts as refusing all new addresses (design 5.5).
+ */
 const refusalsOfHost = 2;
 
 /** Interval between two tries if each may send a whole file in vain. */

@@ -34,7 +34,7 @@ export function framesIn(bytes: Buffer, info: StreamInfo): readonly Frame[] {
 }
 
 /**
- * Whether a frame that begins here is complete, that is, followed by its own checksum at one of the next positions. A
+ * Whether a frame that begins here is complete, that is, ends with a matching checksum at one of the next positions. A
  * match occurs by chance once in 65,536 positions, so a truncated frame may pass, but a complete one always does.
  */
 export function isWholeFrame(bytes: Buffer): boolean {

@@ -4,15 +4,15 @@ import type { MediaFile, ReadAt } from './media-file.ts';
 import { flawed, missingBytes, sound } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Whether a file is FLAC. Some tools prepend an ID3v2 tag, which may be longer than the start that was read. */
+/** Whether a file is FLAC. Some tools prepend an ID3v2 tag, which may be longer than `start`. */
 export async function isFlac({ readAt, start }: MediaFile): Promise<boolean> {
   return (await readAt(afterTag(start), 4)).toString('latin1') === 'fLaC';
 }
 
 /**
  * FLAC, RFC 9639: metadata blocks, the first of which states the number of samples, then frames that state which
- * samples they contain. A file is complete if one of the last frames contains the last sample and is whole. A stream of
- * unknown length cannot be checked.
+ * samples they contain. A file is complete if one of the last frames contains the last sample and is complete. A stream
+ * of unknown length cannot be checked.
  */
 export async function flacEnd({ readAt, size, start }: MediaFile): Promise<Verdict> {
   const why = await flacFlaw(readAt, size, afterTag(start));

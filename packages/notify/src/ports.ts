@@ -30,8 +30,8 @@ export interface Outbox {
   /** Returns the number of waiting messages by target. */
   countWaiting(): Promise<ReadonlyMap<string, number>>;
   /**
-   * Records that messages were sent, since they may have arrived if a crash follows. @param at null if they did not
-   * arrive
+   * Records that messages were sent, because they may have arrived even if a crash follows. @param at null if they did
+   * not arrive
    */
   markTried(seqs: readonly number[], at: number | null): Promise<void>;
   markRefused(seqs: readonly number[]): Promise<void>;

@@ -7,8 +7,8 @@ import type { Outbox, TargetResults } from './ports.ts';
 const longestWaitMs = 3 * 24 * 3_600_000;
 
 /**
- * Adds messages to the outbox for every target that wants them, in one transaction with the memory of them. Messages
- * that do not fit are dropped and counted.
+ * Adds messages to the outbox for every target that wants them, in the same transaction as what to remember about them.
+ * Messages that do not fit are dropped and counted.
  *
  * @returns names of the targets with new messages
  */

@@ -6,8 +6,8 @@ import type { Facts } from './facts.ts';
 export const priorities = ['high', 'normal', 'low'] as const satisfies readonly Priority[];
 
 /**
- * Size above which a file is big, so that other files need not wait for it. The index on the ledger's queues contains
- * this number (`inside.queue`).
+ * Size above which a file counts as big. Other files should not have to wait for big ones. The index on the ledger's
+ * queues contains this number (`inside.queue`).
  */
 export const bigBytes = 256 * 1024 * 1024;
 

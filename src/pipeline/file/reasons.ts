@@ -88,8 +88,8 @@ export function saysNothingArrived({ remoteStatus, uploadUrl, sha256, readyAt }:
 
 /**
  * Returns the change that restarts a file that has ended or is waiting. A failed video is deleted before it is replaced
- * (design 5.5); a video that was deleted on the service is forgotten. If the whole file may have arrived, the service
- * is asked first.
+ * (design 5.5); a video that was deleted on the service is forgotten. If the whole file may have arrived, dropcast asks
+ * the service first.
  */
 export function rearmed(facts: Facts, now: number): Partial<Facts> {
   const failure = facts.lastFailure?.over ?? facts.lastFailure;
@@ -248,8 +248,8 @@ export function channelRefusal({ plan }: Pick<Facts, 'plan'>): string | null {
 }
 
 /**
- * Returns the facts of a file that the operator adopted as an existing video. The service is asked about the video once
- * more. The content was never compared, so the local file stays.
+ * Returns the facts of a file that the operator adopted as an existing video. dropcast asks the service about the video
+ * once more. The content was never compared, so the local file stays.
  */
 export function adopted(videoId: string, now: number): Partial<Facts> {
   return {
@@ -266,7 +266,7 @@ export function adopted(videoId: string, now: number): Partial<Facts> {
 
 /**
  * Whether a file is being adopted, so that the only open question is whether the service has its video. Only then is
- * `disposal` set before the file ends.
+ * `disposal` already `kept` before the file ends.
  */
 export function isBeingAdopted({ end, readyAt, disposal }: Pick<Facts, 'end' | 'readyAt' | 'disposal'>): boolean {
   return end === null && readyAt === null && disposal === 'kept';

@@ -21,7 +21,7 @@ export interface Row {
    */
   write(change: Partial<Facts>, note?: string): Promise<Facts>;
   /**
-   * Proves that the row is still held by renewing the claim. Call this before an action that must not happen twice.
+   * Renews the claim to prove that the row is still held. Call this before an action that must not happen twice.
    *
    * @throws {LostClaimError} the claim is lost @throws {LedgerUnavailableError} the ledger does not answer
    */

@@ -129,8 +129,8 @@ function distance(one: number | null, other: number | null): number | null {
 /** Largest difference between equal durations: the service reports whole seconds and may round up or down. */
 const sameSeconds = 1;
 /**
- * Largest difference between likely candidates. It may stem from another way of measuring or another cut; the operator
- * is shown the difference.
+ * Largest difference between likely candidates. It may stem from a different way of measuring or a different cut; the
+ * operator is shown the difference.
  */
 const nearSeconds = 5;
 

@@ -56,7 +56,7 @@ export type PollTrouble =
   | { readonly kind: 'budget'; readonly nextAt: number; readonly left: number; readonly limit: number };
 
 /**
- * Creates the sweep over all files in processing, which polls, passes the answers on, and decides when to poll again.
+ * Creates the sweep, which polls all files in processing, passes the answers on, and decides when to poll again.
  *
  * @param world.settings the current settings, which a reload may change
  */

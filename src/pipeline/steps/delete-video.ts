@@ -6,8 +6,8 @@ import type { Row } from '../file/rows.ts';
 
 /**
  * Whether the row does not show how the upload to its record ended, because it may come from an older copy of the
- * ledger. The service is then asked before the record is deleted. An address that died later proves nothing about an
- * earlier body.
+ * ledger. dropcast then asks the service before it deletes the record. An address that died later proves nothing about
+ * an earlier body.
  */
 export function isUnsure({ videoId, uploadStartedAt, sha256 }: Facts): boolean {
   return videoId !== null && uploadStartedAt !== null && sha256 === null;
@@ -26,7 +26,7 @@ export async function isRecorded({ folder, createdAt }: Facts, store: RecordedSt
 
 /**
  * Deletes the video of a row that is `dying`. No other video may be created until the service confirms that this one is
- * gone; otherwise a late DELETE or PUT could hit the wrong video (design 5.5; without this mark, an exhaustive model of
+ * gone; otherwise a late DELETE or PUT could hit the wrong video (design 5.5; without `dying`, an exhaustive model of
  * the protocol loses a file).
  *
  * @param note for the history, once the video is gone

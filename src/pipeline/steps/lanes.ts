@@ -137,9 +137,9 @@ export class Lanes {
   }
 
   /**
-   * Returns the files counted as having a record. Of the files whose upload host is unreachable, up to twice the number
-   * of slots are not counted, so that other files need not wait for that host. Files in a paused folder do not count,
-   * because no other file of that folder gets a record.
+   * Returns the files counted as having a record. The first files with an unreachable upload host, up to twice the
+   * number of slots, are not counted, so that other files need not wait for that host. Files in a paused folder do not
+   * count, because no other file of that folder gets a record.
    */
   #countedAhead(awaiting: readonly Queued[]): readonly Queued[] {
     const { uploadHosts, isPaused } = this.#world;

@@ -52,8 +52,8 @@ export const doubtMs = 15 * 60_000;
 const mostReplacements = 3;
 
 /**
- * The step from `awaiting upload` to `processing`. The service is asked before a PUT is **repeated**: only a video that
- * is still `pending` may receive another PUT, at the same address (design 5.4).
+ * The step from `awaiting upload` to `processing`. dropcast asks the service before it **repeats** a PUT: only a video
+ * that is still `pending` may receive another PUT, at the same address (design 5.4).
  *
  * @param row a file that is `awaiting upload`
  * @param signal aborts the upload
@@ -81,8 +81,8 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
 }
 
 /**
- * Sends a file, with a new record if it is the one that tests whether its host still refuses every new address and its
- * own address may have expired. That is not the file's fault, so it does not count as a replacement.
+ * Sends a file. If it is the one that tests whether its host still refuses every new address, and its own address may
+ * have expired, it gets a new record first. That is not the file's fault, so it does not count as a replacement.
  */
 async function trySending(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
   const { facts } = row;
@@ -155,7 +155,7 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
 
 /**
  * Handles an answer that proves nothing after the whole file was sent: the service gets time to show the video before
- * it is asked. A second web page needs the operator, because each one costs a whole upload.
+ * dropcast asks. A second web page needs the operator, because each one costs a whole upload.
  */
 function mayBeThere({ sha256 }: Facts, before: Facts, failure: Failure): Outcome {
   const isPage = failure.code === webPageCode && sha256 !== null;
@@ -223,7 +223,7 @@ async function replace(row: Row, deadMs: number, world: UploadWorld): Promise<Ou
 }
 
 /**
- * Returns why the bytes cannot be sent, or null. After a whole body whose answer was lost and whose video has not
+ * Returns why the bytes cannot be sent, or null. If a whole body was sent, its answer was lost and its video has not
  * appeared, a missing or changed file must not end the life of the video. If the service does not show the video within
  * all attempts, the file needs the operator.
  */

@@ -10,7 +10,7 @@ export interface Box {
 }
 
 /**
- * What is there instead of a box. `zeros`: preallocated space that has not been written yet, or padding. `cut`: the
+ * What was found instead of a box. `zeros`: preallocated space that has not been written yet, or padding. `cut`: the
  * header is incomplete. `garbage`: not a box, so the structure is unknown from here.
  */
 export type NoBox = 'zeros' | 'cut' | 'garbage';

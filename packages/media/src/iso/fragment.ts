@@ -105,7 +105,8 @@ function durationOfRun(run: Buffer, each: number): number | null {
 }
 
 /**
- * Reads a default for all samples of a track. @returns `null` if each sample has its own value, or the movie states it
+ * Reads a track's default value for all of its samples. @returns `null` if each sample has its own value, or the movie
+ * states it
  */
 function inHeader(header: Buffer, wanted: number): number | null {
   const flags = flagsOf(header);

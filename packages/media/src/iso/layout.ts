@@ -42,7 +42,10 @@ export interface Fragment {
   readonly hasData: boolean;
 }
 
-/** Maximum number of reads for the layout of a movie with fragments, and without. Adjacent small boxes share a read. */
+/**
+ * Maximum number of reads for the layout of a movie with fragments, and for any other layout. Adjacent small boxes
+ * share a read.
+ */
 const MOST_FRAGMENT_READS = 40;
 const MOST_OTHER_READS = 400;
 /** Maximum number of reads from the last fragment onwards. */

@@ -15,8 +15,8 @@ export interface Track extends Samples {
  * Returns the last samples of each track according to `moov`, ISO/IEC 14496-12, 8.3 to 8.8. Reads about 40 boxes per
  * track, and no table completely.
  *
- * @returns `unwritten` if part of the index is zeros. Omits tracks that cannot be parsed or whose samples are in other
- *   files.
+ * @returns `unwritten` if part of the index is zeros. Tracks that cannot be parsed, or whose samples are in other
+ *   files, are omitted.
  */
 export async function tracksOf(readAt: ReadAt, movie: Box): Promise<readonly Track[] | 'unwritten'> {
   const boxes = await boxesIn(readAt, movie);

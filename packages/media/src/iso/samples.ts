@@ -33,8 +33,8 @@ export function lastFrame(at: number, sizes: readonly number[]): Frame | null {
 }
 
 /**
- * Returns a flaw if bytes are missing at the end, or if zeros are found in place of the last frame, in space that a
- * copy had reserved.
+ * Returns a flaw if bytes are missing at the end, or if zeros are found in place of the last frame, in space reserved
+ * by an unfinished copy.
  */
 export async function sampleFlaw(readAt: ReadAt, size: number, tracks: readonly Samples[]): Promise<string | null> {
   const end = tracks.reduce((latest, track) => Math.max(latest, track.end), 0);
