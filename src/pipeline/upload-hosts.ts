@@ -33,7 +33,7 @@ interface Outage {
 interface Host {
   outage: Outage | null;
   lastSuccess: { readonly id: string; readonly at: number } | null;
-  /** When each file last failed there. */
+  /** When each file last failed on this host. */
   readonly failedAt: Map<string, number>;
   /** Files whose new address was refused since the host last accepted a file. */
   readonly refused: Set<string>;

@@ -64,9 +64,9 @@ const SAMPLES = new Set(['data', 'SSND']);
 const ALL_ONES = 0xffffffff;
 /** Tolerance for writers that count the header too, or a last byte that only makes the length even. */
 const TOLERATED_BYTES = 8;
-/** Recorders write about ten chunks. */
+/** Maximum number of chunks read. Recorders write about ten. */
 const MOST_CHUNKS = 256;
-/** Parts are 1 GB each. */
+/** Maximum number of parts read, of 1 GB each. */
 const MOST_PARTS = 256;
 
 /** Reads the chunks of a form: up to its samples, even beyond its stated length, and then up to its end. */

@@ -3,7 +3,7 @@ export interface StreamInfo {
   /** Samples per channel in a frame; the minimum if it varies. */
   readonly blockSamples: number;
   readonly isFixed: boolean;
-  /** 0: unknown. */
+  /** Size of the largest frame in bytes; 0: unknown. */
   readonly mostFrameBytes: number;
   /** Samples per second. */
   readonly sampleRate: number;

@@ -39,7 +39,7 @@ async function flacFlaw(readAt: ReadAt, size: number, at: number): Promise<strin
 /** Length of `fLaC` and the first metadata block, with 4 bytes of header and 34 of content. */
 const BEFORE_FRAMES = 42;
 const MOST_BLOCKS = 128;
-/** Frames of usual sizes are smaller than a fiftieth of this. */
+/** Maximum length of the searched tail. Frames of usual sizes are smaller than a fiftieth of it. */
 const MOST_TAIL_BYTES = 1024 * 1024;
 const LEAST_TAIL_BYTES = 64 * 1024;
 

@@ -24,7 +24,7 @@ export async function flvEnd({ readAt, size, start }: MediaFile): Promise<Verdic
 }
 
 const FILE_SIZE = Buffer.from('\0\x08filesize\0', 'latin1');
-/** A larger number cannot be a length. */
+/** Limit above which a number cannot be a length. */
 const LARGEST = 2 ** 53;
 
 /** Reads `filesize`, an AMF0 number (a double) that follows its name; `null` if it is missing or not above 0. */

@@ -43,7 +43,7 @@ export async function durationOf(readAt: ReadAt, size: number): Promise<number |
   return seconds !== null && seconds > 0 && seconds < LONGEST_SECONDS ? seconds : null;
 }
 
-/** A year. Any longer duration is wrong. */
+/** Longest plausible duration: a year. */
 const LONGEST_SECONDS = 366 * 86_400;
 
 interface Container {

@@ -55,7 +55,7 @@ const ids = {
 };
 const BEFORE_SEGMENT = new Set([ids.header, ids.void, ids.crc32]);
 const MOST_ELEMENTS = 64;
-/** In bytes: an id of up to 4, and a size of up to 8. */
+/** Maximum length of a header in bytes: an id of up to 4 and a size of up to 8. */
 const LONGEST_HEADER = 12;
 
 interface Element {

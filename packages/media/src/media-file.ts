@@ -21,7 +21,7 @@ export class TooMuchError extends Error {}
 
 /** Limits every parser: no content can cause more reads, or more bytes read, than this. */
 const MOST_READS = 500;
-/** 3 MiB for tables, plus 8 MiB to search for the last fragment of a recording. */
+/** Maximum number of bytes read: 3 MiB for tables, plus 8 MiB to search for the last fragment of a recording. */
 const MOST_BYTES = 11 * 1024 * 1024;
 /**
  * Length of the initial read: five packets of the longest kind of transport stream. Boxes and chunks close together

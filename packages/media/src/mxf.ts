@@ -39,7 +39,7 @@ const KEY_BYTES = 16;
 const START_OF_VALUE = KEY_BYTES + 9;
 /** Offset of the field in the value of a partition pack. */
 const FOOTER_PARTITION = 24;
-/** A footer consists of metadata, index tables and the index of partitions. */
+/** Maximum number of pieces in a footer: metadata, index tables and the index of partitions. */
 const MOST_PIECES = 4096;
 /** Size of the tail that is searched for a footer without a pointer to it. */
 const MOST_TAIL_BYTES = 1024 * 1024;

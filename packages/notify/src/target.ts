@@ -50,7 +50,7 @@ interface Secret {
   reveal(): string;
 }
 
-/** A mail server. */
+/** Connection settings of a mail server. */
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;

@@ -16,7 +16,7 @@ export interface View<Event extends string = string> {
   readonly changesWith: readonly Event[];
 }
 
-/** The common surroundings of every view of a site. */
+/** The parts that surround every view of a site. */
 export interface Frame {
   /** Shown after the title in the browser tab, and next to the icon. */
   readonly site: string;

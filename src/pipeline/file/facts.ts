@@ -164,7 +164,7 @@ export function videoOfSuspect(suspect: string): string | null {
 /** Cannot clash with a token, because tokens contain no colon (see `newToken`). */
 const givenUpPrefix = 'video:';
 
-/** Tokens of requests that may have left an empty record behind, including the current intent. */
+/** Returns the tokens of requests that may have left an empty record behind, including the current intent. */
 export function suspectsOf(facts: Pick<Facts, 'intent' | 'suspects'>): readonly string[] {
   return facts.intent === null ? facts.suspects : [...facts.suspects, facts.intent];
 }

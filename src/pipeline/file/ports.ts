@@ -128,7 +128,7 @@ export interface VideoHost {
 
 export interface CreatedRecord {
   readonly videoId: string;
-  /** Null for an import. */
+  /** Upload address; null for an import. */
   readonly uploadUrl: string | null;
   /** Headers that the upload address requires; absent: none. */
   readonly uploadHeaders?: Facts['uploadHeaders'];
@@ -158,7 +158,7 @@ export interface RemoteVideo {
   readonly message?: string;
   /** Epoch milliseconds. */
   readonly createdAt?: number;
-  /** Seconds. */
+  /** Duration in seconds. */
   readonly duration?: number;
 }
 
@@ -344,7 +344,7 @@ export interface AdoptionStore {
 
 /** The current path of a file, and its version there. */
 export interface FileAt {
-  /** Relative to its folder. */
+  /** Path relative to the watched folder. */
   readonly path: string;
   readonly version: FileVersion;
 }

@@ -57,7 +57,7 @@ export function createAdopt(world: AdoptWorld) {
       if (signal.aborted) return null;
       if (!page.ok) {
         const failure = await world.failed(page.failure, signal);
-        // A service that refuses to list its videos today may do so tomorrow.
+        // A service that refuses to list its videos today may list them tomorrow.
         if (!backoffs.retryAfter(theList, failure)) backoffs.retryAfter(theList, { ...failure, kind: 'transient' });
         return null;
       }

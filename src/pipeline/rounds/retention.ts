@@ -36,7 +36,7 @@ const atOnce = 16;
 /** Number of rows read at a time. */
 const pageSize = 256;
 const freesNothing = 'not deleted although the disk is full: it has other hard links, so that would free nothing';
-/** Wait after the service could not answer about a file, and for a folder that is unavailable. */
+/** Wait after the service could not report on a file, or after a folder was unavailable. */
 const restMs = 10 * 60_000;
 /** How long a confirmation by the service stays valid. The disk may become unavailable before the deletion. */
 const believedMs = 10 * 60_000;
@@ -178,7 +178,7 @@ export function createRetention(world: RetentionWorld) {
   };
 }
 
-/** Whether no other request can get an answer now either. */
+/** Whether a failure affects every request, not only this one. */
 function isOfAll(failure: Failure): boolean {
   return failure.kind !== 'transient' || (failure.status === undefined && isOfHost(failure));
 }

@@ -91,7 +91,7 @@ export function createSweepRequests(library: Pick<VideoLibrary, 'list' | 'get'>)
   };
 }
 
-/** Whether no other request can get an answer now either. */
+/** Whether a failure affects every request, not only this one. */
 function isOfAll({ kind }: Failure): boolean {
   return kind === 'offline' || kind === 'suspended' || kind === 'throttled';
 }

@@ -32,7 +32,7 @@ export interface CreateWorld extends TwinWorld {
   readonly receipts: Receipts;
   readonly clock: Clock;
   readonly unconfirmed: UnconfirmedCreates;
-  /** A new token, never used before. */
+  /** Returns a new token, never used before. */
   newToken(): string;
 }
 

@@ -15,9 +15,9 @@ export const startsRemembered = 1_000;
 
 /** Limits on simultaneous uploads. */
 export interface Limits {
-  /** For all folders together, from 1. */
+  /** Maximum for all folders together, from 1. */
   readonly uploads: number;
-  /** For individual folders, by path. */
+  /** Maximum for individual folders, by path. */
   readonly folderUploads: ReadonlyMap<string, number>;
 }
 

@@ -53,7 +53,7 @@ export async function boxesIn(readAt: ReadAt, outer: Box): Promise<readonly Box[
 }
 
 const LONGEST_HEADER = 16;
-/** Limits the work for hostile files. */
+/** Maximum number of inner boxes, which limits the work for hostile files. */
 const MOST_INNER_BOXES = 64;
 
 async function endsInZeros(readAt: ReadAt, { contentAt, end }: Box): Promise<boolean> {

@@ -31,7 +31,7 @@ export async function movieSeconds(readAt: ReadAt, movie: Box): Promise<MovieSec
   };
 }
 
-/** Returns `null` if the value is truncated, or if it is 0 or all ones, which mean that it is unknown. */
+/** Reads a length; `null` if it is truncated, or if it is 0 or all ones, which mean that it is unknown. */
 function lengthIn(bytes: Buffer, at: number): number | null {
   const isLong = bytes[0] === 1;
   if (bytes.length < at + (isLong ? 8 : 4)) return null;

@@ -3,7 +3,7 @@ import type { KnownSecrets } from './known-secrets.ts';
 import { shortestForm } from './secret-forms.ts';
 import { isSecretName } from './secret-names.ts';
 
-/** All values of each header, even of one that may occur only once. */
+/** All received values of each header, even of one that may occur only once. */
 export type ReceivedHeaders = NodeJS.Dict<string[]>;
 
 /** Returns headers as they are recorded, and registers their credentials as secrets. */
