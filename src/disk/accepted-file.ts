@@ -25,8 +25,8 @@ export interface UploadSource extends SeekableSource {
 }
 
 /**
- * Creates an upload body: the accepted version, read from one descriptor and checked again before its last part is
- * sent.
+ * Creates an upload body. It reads the accepted version from one descriptor and checks it again before sending the last
+ * part.
  *
  * @param isWatched called each time the body is opened, because the configuration may change between attempts
  * @param alsoHash digests to compute in addition to SHA-256
@@ -137,7 +137,7 @@ export async function openRegular(path: string): Promise<FileHandle> {
     return await open(path, AS_IT_IS);
   } catch (error) {
     const code = errnoOf(error);
-    // ELOOP: a symbolic link replaced the file. ENXIO: a socket did.
+    // ELOOP: a symbolic link replaced the file. ENXIO: a socket replaced it.
     if (code === 'ELOOP' || code === 'ENXIO') throw changed(path, 'is not a regular file');
     throw await unopened(path, code, error);
   }

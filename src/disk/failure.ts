@@ -14,7 +14,7 @@ import { FileInUseError } from './put-away/sent-file.ts';
  * Classifies anything thrown while a file in a watched folder was examined, read or put away (design section 8).
  *
  * @param service the installed service that this process runs as, used to name the command that grants write access to
- *   a read-only folder; null if it is not installed as one
+ *   a read-only folder; null if the process is not installed as a service
  */
 export function toDiskFailure(error: unknown, service: InstalledService | null): Failure {
   if (error instanceof AbortedError) return stopped;

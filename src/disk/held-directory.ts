@@ -7,7 +7,8 @@ import { errnoOf } from '../errno.ts';
 /** A directory in a watched folder, held open so that work stays in it, regardless of what appears at its path. */
 export interface HeldDirectory {
   /**
-   * Returns the path of a name in the directory, for one system call. It follows a link of that name if the call does.
+   * Returns the path of a name in the directory, for one system call. If that call follows links, it follows one here
+   * too.
    */
   at(name: string): string;
 }

@@ -27,7 +27,7 @@ export class ListedNames {
    * Returns the names with these keys.
    *
    * @param directory relative to the folder; a missing one has no names
-   * @throws the system error if it cannot be listed
+   * @throws the system error if the directory cannot be listed
    */
   async of(folder: string, directory: string, keys: readonly string[]): Promise<readonly string[]> {
     const path = join(folder, directory);

@@ -32,7 +32,7 @@ export interface LocalFilesWorld {
   readonly isWatched: IsWatched;
   /**
    * The installed service that this process runs as, used to name the command that grants write access to a read-only
-   * folder; null if it is not installed as one.
+   * folder; null if the process is not installed as a service.
    */
   readonly service: InstalledService | null;
 }
@@ -50,7 +50,7 @@ export function createLocalFiles({
   isWatched,
   service,
 }: LocalFilesWorld): LocalFiles {
-  /** Checks the folder only after the failure, because an earlier check says nothing about that moment. */
+  /** Checks the folder only now, because an earlier answer says nothing about the moment of the failure. */
   const failureOf = async ({ folder, path }: FileLocation, error: unknown): Promise<Failure> => {
     const failure = toDiskFailure(error, service);
     const isOfPlace = failure.kind === 'vanished' || failure.kind === 'transient' || failure.code === 'unreadable';

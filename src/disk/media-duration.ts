@@ -4,8 +4,8 @@ import { openRegular } from './accepted-file.ts';
 import { inDirectory } from './held-directory.ts';
 
 /**
- * Returns a file's duration according to its container. Reads a few pieces of the file, whatever its content, and
- * follows no link out of its folder.
+ * Returns a file's duration according to its container. Reads only a few pieces of the file and follows no link out of
+ * its folder.
  *
  * @returns seconds; null if the container does not state the duration, the format is unknown, or the file cannot be
  *   read

@@ -16,7 +16,8 @@ export interface Webhook {
 export type Admission = 'taken' | 'repeated' | 'refused' | 'not wanted' | 'unread';
 
 /**
- * Ids remembered: three webhooks a second for an hour. A forgotten id costs at most one extra request to the service.
+ * Maximum number of remembered ids: three webhooks a second for an hour. Forgetting one costs at most one extra
+ * request.
  */
 const mostIds = 10_000;
 /** Number of characters of an id that are compared. */

@@ -12,7 +12,7 @@ export interface BudgetWindow {
   readonly minutes: readonly (readonly [minute: number, count: number])[];
   /** Nothing is sent before this time (epoch milliseconds); 0 if the gate is open. */
   readonly blockedUntil: number;
-  /** True after a block: the next request is sent alone, to see whether the service still refuses. */
+  /** True after a block: the next request is sent alone to find out whether the service still refuses. */
   readonly isProbing: boolean;
   /** Number of requests since the row was created. */
   readonly total: number;
@@ -35,7 +35,7 @@ const longestWaitMs = hourMs;
  */
 const windowMinutes = 61;
 
-/** How long the first request after a block stays alone. Answers take well under a second, and a 429 blocks again. */
+/** How long the first request after a block is alone. Answers take well under a second, and a 429 blocks again. */
 const probeMs = 2000;
 
 /** Wait after a 429 without `Retry-After`. api-spec.md section 8 promises the header, but proxies may omit it. */
@@ -60,7 +60,7 @@ export function spend(window: BudgetWindow, nowMs: number, priority: RequestPrio
 
 /**
  * Counts further requests of this minute in advance, so that one write covers all of them. They are on disk as spent
- * before the first one leaves. If the process is killed, those that have not left are lost. Pure.
+ * before the first one leaves. If the process is killed, requests that have not left are lost. Pure.
  *
  * @param limit requests per hour, at least 1
  * @param most maximum number to count, 0 or more
@@ -87,7 +87,7 @@ export function requestsPerWrite(limit: number): number {
 export interface Reserve {
   readonly minute: number;
   readonly left: number;
-  /** How many of them the window's `total` already includes. Negative if requests were sent that `total` lacks. */
+  /** How many of these requests the window's `total` includes. Negative if `total` lacks requests that were sent. */
   readonly counted: number;
 }
 
@@ -147,8 +147,8 @@ export function ceilingOf(
 }
 
 /**
- * Whether creates leave no requests for polls, because the limit is one or two or others use the rest. An endless queue
- * of creates must not go first then. Pure.
+ * Whether creates leave no requests for polls, because the limit is one or two or others use the rest. In that case, an
+ * endless queue of creates must not go first. Pure.
  */
 export function arePollsWithoutShare(window: BudgetWindow, nowMs: number, limit: number): boolean {
   const shares = sharesNow(atTime(window, nowMs), nowMs, limit);
@@ -160,8 +160,8 @@ function sharesNow(window: BudgetWindow, nowMs: number, limit: number): Paramete
 }
 
 /**
- * Returns the reserve for finishing, needed only until enough requests expire. The sooner that is, the smaller it can
- * be.
+ * Returns the reserve for finishing, needed only until enough requests expire. The sooner they do, the smaller the
+ * reserve can be.
  */
 function keptNow(window: BudgetWindow, nowMs: number, limit: number): number {
   const kept = keptRequests(limit);
@@ -274,8 +274,8 @@ interface OthersUse {
 }
 
 /**
- * Shortest `Retry-After` that is about the hour rather than a burst. A 429 without the header is not from the service,
- * which always states the wait (api-spec section 8), but perhaps from a proxy with its own limit.
+ * Shortest `Retry-After` that is about the hour rather than a burst. A 429 without the header does not come from the
+ * service, which always states the wait (api-spec section 8), but perhaps from a proxy with its own limit.
  */
 const leastWaitMs = 10_000;
 

@@ -67,7 +67,7 @@ function answerVerdict(error: ServiceError): Verdict | undefined {
 
 function uploadVerdict(error: ServiceError): Verdict | undefined {
   if (error instanceof AddressDeadError) return ['address dead'];
-  // Something is already at the address, perhaps these very bytes. The video's status decides before anything is sent
+  // Something is already at the address, perhaps these very bytes. The video's status decides whether anything is sent
   // again.
   if (error instanceof UploadConflictError) return ['transient', true];
   if (error instanceof UploadServerError || error instanceof UploadStalledError) return ['transient', true];
@@ -75,7 +75,7 @@ function uploadVerdict(error: ServiceError): Verdict | undefined {
   return undefined;
 }
 
-/** Error codes that mean that this machine's network is down. */
+/** Error codes that indicate that this machine's network is down. */
 const unreachable = new Set(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED']);
 
 /** Classifies an error that is not from the service: a machine at its limits, its network, or a bug. */

@@ -74,8 +74,8 @@ export class KnownBudget {
   }
 
   /**
-   * Stores requests as sent. They then leave through `useAhead`, unless the minute has ended or the service refused,
-   * because a later request would count for too short a time.
+   * Stores requests as sent. They then leave through `useAhead`, unless the minute has ended or the service refused; a
+   * request sent later would count for too short a time.
    *
    * @returns whether they were stored; if not, another host wrote first
    * @throws the store's error; the requests may be stored, but do not leave

@@ -14,7 +14,7 @@ export type ServiceLinks = ReturnType<typeof createServiceLinks>;
 export function createServiceLinks() {
   const links: Readonly<Record<LinkKind, Map<string, string>>> = { video: new Map(), feed: new Map() };
   return {
-    /** @param url as sent by the service, so it may be anything */
+    /** @param url untrusted text from the service */
     heard: (kind: LinkKind, id: string, url: string | undefined): void => {
       const link = url === undefined ? null : webAddress(url);
       const known = links[kind];

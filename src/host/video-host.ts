@@ -91,8 +91,8 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
             beforeLastPart: (sha256) => beforeLastPart(sha256, source.digests()),
             stallTimeoutMs: parts.stallTimeoutMs(),
             answerTimeoutMs: Math.max(leastAnswerMs, parts.stallTimeoutMs()),
-            // The state machine checks the status itself before it sends again, and records the answer in the ledger
-            // (design section 5).
+            // The state machine itself checks the status before it sends again, with the answer in the ledger (design
+            // section 5).
             askAfterFailure: false,
           },
         );
@@ -139,7 +139,7 @@ const mayBeOfList: ReadonlySet<FailureKind> = new Set(['transient', 'gone', 'per
 const leastAnswerMs = 60_000;
 
 /**
- * Returns request options without retries, whatever the client's own settings are. The state machine decides about
+ * Returns request options without retries, regardless of the client's settings. The state machine decides about
  * retries, with the answer in the ledger.
  */
 function asks(priority: RequestPriority, signal: AbortSignal): RequestOptions {
@@ -182,8 +182,8 @@ function createNotFound(failure: Failure, { attempts }: Facts): Failure {
 }
 
 /**
- * Classifies a 409 to a create request with a token. Each token is used for one request only, so a proxy repeated it
- * while the service was processing it (draft-ietf-httpapi-idempotency-key-header section 2.7).
+ * Classifies a 409 to a create request with a token. Each token is used for one request only, so a proxy must have
+ * repeated the request while the service was processing it (draft-ietf-httpapi-idempotency-key-header section 2.7).
  */
 function createUnderWay(failure: Failure): Failure {
   return { ...failure, kind: 'transient', inDoubt: true };

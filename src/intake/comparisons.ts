@@ -4,7 +4,7 @@ import type { CompleteFile } from '../watch/ports.ts';
 
 export interface ComparisonsOptions {
   readonly logger: Logger;
-  /** Reads one file and decides about it. Returns false if that is not possible now. */
+  /** Reads one file and decides what to do with it. Returns false if that is not possible now. */
   readonly compare: (file: CompleteFile, signal: AbortSignal) => Promise<boolean>;
 }
 

@@ -8,8 +8,9 @@ import type { Leaving } from '../pipeline/file/reasons.ts';
 
 /**
  * Decides, for the first start of one folder, which unknown files existed before dropcast watched it. A file did if
- * neither it nor a directory above it has arrived or changed since the first start began. The inode change time proves
- * that, because programs cannot set it back. After the first start, every unknown file is new. Decision record 0054.
+ * neither the file nor a directory above it has arrived or changed since the first start began. The inode change time
+ * proves that, because programs cannot set it back. After the first start, every unknown file is new. Decision record
+ * 0054.
  */
 export class FirstStart {
   readonly #folder: Pick<FolderConfig, 'path' | 'existing'>;
@@ -27,14 +28,14 @@ export class FirstStart {
     return this.#record?.isOver === true;
   }
 
-  /** Notes that the folder is away. If a directory is created in its place, the files in it are new. */
+  /** Records that the folder is unavailable. If a directory is created in its place, the files in it are new. */
   async wait(): Promise<void> {
     const { path } = this.#folder;
     if ((await this.#store.firstStart(path)) !== null) return;
     await this.#store.saveFirstStart(path, { askedNs: systemNow(), beganNs: null, isOver: false });
   }
 
-  /** Restarts the first start, after an operator confirmed that all present files were uploaded. */
+  /** Begins the first start again, after an operator confirmed that all present files were uploaded. */
   async adopt(): Promise<void> {
     const { ns: beganNs } = await fileSystemNow(this.#folder.path);
     await this.#save({ askedNs: systemNow(), beganNs, isOver: false, isAdopted: true });
@@ -118,7 +119,7 @@ const skewNs = 300_000_000_000n;
 /** Clock tolerance, one hour: the clock of a share where we cannot create a file may be ahead of ours. */
 const unknownSkewNs = 3_600_000_000_000n;
 
-/** Returns when the first start began. A folder created while dropcast waited for it has no earlier files. */
+/** Returns when the first start began. A folder created while dropcast waited for it has no files from before. */
 async function beganAt(folder: string, waitedSinceNs: bigint | null): Promise<bigint> {
   const { ns: now } = await fileSystemNow(folder);
   if (waitedSinceNs === null) return now;

@@ -145,8 +145,8 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
 
 /**
  * Finds the known videos and links that this sidecar or proof belongs to. Asks the ledger, because listing the
- * directory for each of thousands of sidecars would take minutes. Unknown files are not needed: their sidecar is read
- * on intake.
+ * directory for each of thousands of sidecars would take minutes. An unknown file is not needed: its sidecar is read on
+ * intake.
  */
 export async function videosNamedLike(
   sidecarPath: string,
@@ -159,8 +159,8 @@ export async function videosNamedLike(
 }
 
 /**
- * Most sidecars read per video; two already hold it. One name may have a million spellings, and each file takes 256 KiB
- * while it is read.
+ * Maximum number of sidecars read per video; two already put it on hold. One name may have a million spellings, and
+ * each file takes 256 KiB while it is read.
  */
 const mostSidecars = 8;
 
@@ -290,8 +290,8 @@ async function readSmall(path: string): Promise<Omit<SmallFile, 'name'>> {
 }
 
 /**
- * Reads a whole file; null if it exceeds `most` bytes. The reported size is not enough, because the file may grow and a
- * file system may report any size.
+ * Reads a whole file; null if it exceeds `most` bytes. Counts bytes, because the file may grow and a file system may
+ * report any size.
  */
 async function readAtMost(most: number, file: FileHandle): Promise<Buffer | null> {
   const buffer = Buffer.allocUnsafe(most + 1);

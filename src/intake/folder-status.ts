@@ -17,7 +17,7 @@ export interface FolderStatus {
   readonly path: string;
   readonly state: 'starting' | 'watching' | 'scanning' | 'frozen';
   readonly why: string | null;
-  /** Path counts. Every path in the folder is in exactly one. */
+  /** Path counts. Every path in the folder is in exactly one bucket. */
   readonly paths: WatchCounts;
   readonly accounts: Accounts;
   /** The first refused path. */

@@ -73,8 +73,8 @@ export class Folders implements AsyncDisposable {
     const kept = unchanged(this.#folders, folders);
     this.#folders = folders;
     const ended = this.#all().filter(({ path }) => !kept.has(path));
-    // Ended folders stay listed until they are replaced: until then a missing file proves nothing, and a disposal waits
-    // for them too.
+    // Ended folders stay listed until they are replaced. Meanwhile, a missing file proves nothing, and a disposal waits
+    // for these folders too.
     await Promise.all(ended.map((folder) => folder[Symbol.asyncDispose]()));
     // If disposal started in the meantime, folders opened now would stay open.
     if (this.#isClosed) return;
@@ -86,7 +86,7 @@ export class Folders implements AsyncDisposable {
     return this.#all().map((folder) => folder.status());
   }
 
-  /** Returns the folders whose first full scan is still running. Folders that are away are not scanned. */
+  /** Returns the folders whose first full scan is still running. Unavailable folders are not scanned. */
   unscanned(): readonly string[] {
     return this.#all()
       .filter(({ isUnscanned }) => isUnscanned)
@@ -117,18 +117,18 @@ export class Folders implements AsyncDisposable {
     return this.#background.size > 0 || this.#comparing !== null || this.#all().some((folder) => folder.isSettling());
   }
 
-  /** Returns why files missing from a folder prove nothing, or null; see `FolderWatcher.whyAway`. */
+  /** Returns why a file missing from a folder proves nothing, or null; see `FolderWatcher.whyAway`. */
   async whyAway(folder: string, missing?: string): Promise<string | null> {
     return (await this.#watched.get(folder)?.watcher.whyAway(missing)) ?? null;
   }
 
-  /** Returns why nothing in a folder may be touched (another owner, or a file system that does not answer), or null. */
+  /** Returns why nothing in a folder may be touched (another owner, or an unresponsive file system), or null. */
   whyOffLimits(folder: string): string | null {
     const frozen = this.#watched.get(folder)?.frozen;
     return frozen?.isOffLimits === true ? frozen.why : null;
   }
 
-  /** Passes on a row change. If a path lost its row (given up, or its file moved), the file there counts as new. */
+  /** Passes on a row change. If a path lost its row (given up, or its file moved), any file there counts as new. */
   written({ before, facts, isElsewhere }: RowChange): void {
     if (isElsewhere !== true && isForMark(before, facts)) this.#watched.get(facts.folder)?.watcher.took();
     if (before !== null && !isSamePlace(before, facts)) this.#left(before);
@@ -166,7 +166,8 @@ export class Folders implements AsyncDisposable {
   }
 
   /**
-   * Records all files of a folder as uploaded, after an operator confirmed that although its ledger is older.
+   * Records all files of a folder as uploaded, after an operator confirmed it. The folder's ledger is older than its
+   * mark.
    * @param path absolute
    */
   async adopt(path: string): Promise<Resumed> {
@@ -201,7 +202,7 @@ export class Folders implements AsyncDisposable {
             logger.warn('The ledger lost files that it had; accepting them again', { folder: path, files });
         }
       } catch (err) {
-        // The usual cause is a database that is away again, which is reported elsewhere.
+        // The usual cause is that the database is unavailable again, which is reported elsewhere.
         logger.debug('Cannot compare the folders with the ledger; retrying soon', { err });
         this.#mayLackRows = true;
         await delay(retryMs, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
@@ -232,7 +233,7 @@ export class Folders implements AsyncDisposable {
     return { folder, nested: nestedIn(folder, this.#folders), movedBy };
   }
 
-  /** Begins all folders or none; otherwise the next reload would count the ones that began as watched. */
+  /** Begins all folders or none; otherwise the next reload would treat those that began as watched. */
   async #begin(opened: readonly WatchedFolder[]): Promise<void> {
     try {
       await Promise.all(opened.map((folder) => folder.begin()));
@@ -275,8 +276,8 @@ const retryMs = 1_000;
 const longestCheckMs = 3_600_000;
 
 /**
- * Returns the paths of folders that may keep their watcher. Empty if the set of folders differs, because that changes
- * which ones are nested.
+ * Returns the paths of folders that may keep their watcher. Empty if the set of folders differs, because nesting may
+ * have changed.
  */
 function unchanged(before: readonly FolderConfig[], after: readonly FolderConfig[]): ReadonlySet<string> {
   const texts = new Map(before.map((folder) => [folder.path, JSON.stringify(folder)]));

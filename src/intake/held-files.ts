@@ -20,7 +20,7 @@ export class HeldFiles implements AsyncDisposable {
   readonly #options: HeldFilesOptions;
   #timer: NodeJS.Timeout | null = null;
   #check: Promise<void> = Promise.resolve();
-  /** Number of calls of `rerouteAll`, and the last call for which every file was routed. */
+  /** Number of calls to `rerouteAll`, and the last call for which every file was routed. */
   #wanted = 0;
   #finished = 0;
   #isClosed = false;

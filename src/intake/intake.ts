@@ -123,7 +123,7 @@ async function closed(
   const discoveredAt = world.clock.now();
   const held = heldFor(closedDirectory(why), discoveredAt);
   if (here !== null && isClosedDirectory(here)) {
-    // The directory was open, or away, in the meantime.
+    // The directory was open or missing in the meantime.
     await patch(here, (now) => (stateOf(now) === 'vanished' ? { ...held, version } : {}), why, world);
   } else if (here === null || !isOnDisk(here)) {
     const id = world.newId();
@@ -168,7 +168,10 @@ async function meet(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<A
   return now.lastFailure?.kind === 'mismatch' ? tryAgain(now, world) : known(now, arrival, world);
 }
 
-/** Handles an unchanged file. A sent file keeps its metadata when renamed or put away; only `reroute` changes that. */
+/**
+ * Handles an unchanged file. A sent file keeps its metadata when renamed or put away; only a sidecar changes it,
+ * through `reroute`.
+ */
 async function known(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
   const { route, isWanted } = arrival;
   if (isToAdopt(facts) && arrival.flaw !== null) return holdFlawed(facts, arrival, world);
@@ -203,8 +206,8 @@ function isToAdopt(facts: Facts): boolean {
 
 /**
  * Whether a row may adopt the file's current version without a comparison. It may if no complete content was sent,
- * because the upload will send the current version. A row that needs a person still does, unless the file is no longer
- * flawed.
+ * because the upload will send the current version. A row that is waiting for a person keeps waiting, unless the file
+ * is no longer flawed.
  */
 function mayTakeOver(facts: Facts, { flaw }: Arrival): boolean {
   // Such a file was never read. Without this, a chmod of the whole folder would make all its files new.
@@ -220,7 +223,7 @@ function isUnread(facts: Facts): boolean {
   return wasThereBefore(facts) || (facts.end === 'done' && facts.sha256 === null && facts.sourceUrl === null);
 }
 
-/** Decides again about a file that was away or unreadable. */
+/** Decides again about a file that was missing or unreadable. */
 async function judgeAnew(facts: Facts, arrival: Arrival, note: string, world: IntakeWorld): Promise<Accepted> {
   const at = world.clock.now();
   const change = (now: Facts): Facts =>
@@ -253,8 +256,8 @@ async function moved(facts: Facts, over: Facts | null, arrival: Arrival, world: 
   const change = ({ disposal }: Facts): Partial<Facts> => ({
     folder,
     path,
-    // Renamed after `done`, by us just before a crash or by a person, so nothing is left to put away. Later deletion
-    // still applies.
+    // Renamed after `done`, by us just before a crash or by a person, so nothing is left to put away. A planned
+    // deletion still applies.
     disposal: disposal === null || disposal === 'kept' || disposal === 'later' ? disposal : 'moved',
   });
   const now = await patch(facts, change, `renamed from ${facts.path}`, world);
@@ -363,7 +366,7 @@ async function checksumNews(facts: Facts, world: IntakeWorld): Promise<Accepted 
   return (await patch(facts, change, why.message, world)) === null ? 'busy' : 'rerouted';
 }
 
-/** Retries a file held because of its checksum. It may be correct by now, so it is sent and compared again. */
+/** Retries a file held because of its checksum. The file may be correct by now, so it is sent and compared again. */
 async function tryAgain({ id }: Facts, { runner }: Pick<IntakeWorld, 'runner'>): Promise<Accepted> {
   return (await runner.apply(id, { type: 'RETRY' })) === 'busy' ? 'busy' : 'rerouted';
 }
@@ -385,7 +388,7 @@ function isOnDisk(facts: Facts): boolean {
 /** Returns the SHA-256 (hex) of an accepted file. */
 type Read = (facts: Facts) => Promise<Answer<string>>;
 
-/** Compares a link's address, or otherwise the hash of the sent content. A new time alone is not new content. */
+/** Compares a link's address, or otherwise the hash of the sent content. A new time alone does not mean new content. */
 async function compareContent(
   facts: Facts,
   { version, sourceUrl, flaw }: Arrival,

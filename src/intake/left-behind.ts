@@ -13,8 +13,8 @@ export interface LeftBehindWorld {
 
 /**
  * Handles a private directory, found by a scan, that holds a file being put away. The put-away round finishes what a
- * crash left there, as long as the row says so. Otherwise, because the ledger is lost or the parent directory was
- * renamed, nothing else would look inside, so the files get their names back.
+ * crash left there, as long as the row says so. If the ledger is lost or the parent directory was renamed, nothing else
+ * would look inside, so the files get their names back.
  *
  * @param directory relative to the folder
  */

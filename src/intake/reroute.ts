@@ -16,7 +16,7 @@ import type { HoldCode, Plan, Route } from '../routing/plan.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
 import type { Arrival } from './arrival.ts';
 
-/** Returns why a file is held before anything is sent. The row keeps the code, so that nobody parses the message. */
+/** Returns why a file is held before anything is sent. The row keeps the code, so that no code parses the message. */
 export function holdOf({
   flaw,
   isUnreadable = false,
@@ -94,7 +94,10 @@ function refusedBy({ channel }: Plan, said: Sidecar | undefined): Pick<Plan, 're
   return said?.channel === undefined || said.channel === channel ? {} : { refusedChannel: said.channel };
 }
 
-/** Whether a finished video gets further feeds, which takes an amendment. Other videos are published anyway. */
+/**
+ * Whether a finished video gets further feeds, which takes an amendment. An unfinished video is published to them
+ * anyway.
+ */
 function hasFurtherFeeds({ end, plan }: Facts, { publish }: Plan): boolean {
   return end === 'done' && publish.some((feed) => plan?.publish.includes(feed) !== true);
 }
@@ -123,7 +126,7 @@ export function heldFor(failure: Failure, now: number): Partial<Facts> {
 }
 
 /**
- * Returns the facts of a file that had vanished and is back. It is judged like a new file, because the file, its
+ * Returns the facts of a file that had vanished and is back. The file is judged like a new one, because the file, its
  * sidecar or the rules may have been fixed. A file that is waiting for a person's decision keeps waiting. Pure.
  *
  * @param now epoch milliseconds
@@ -165,7 +168,7 @@ function feedsOf(facts: Facts, after: Plan, said: Sidecar | undefined): readonly
 
 /**
  * Returns the feeds of a ready video that is not in all of them yet. Earlier feeds are kept, because they may be
- * publishing it right now, except for one that the service does not have and the rules no longer name. Pure.
+ * publishing the video right now. A feed that the service does not have and the rules no longer name is dropped. Pure.
  */
 function feedsAhead(facts: Facts, after: Pick<Plan, 'publish'>): readonly string[] {
   const missing = missingFeed(facts);
@@ -253,8 +256,8 @@ export function reapplied(facts: Facts, route: Route, now: number): Reapplied {
 }
 
 /**
- * Returns the feeds by the current rules. The service cannot remove a finished video from a feed, so it keeps its
- * feeds.
+ * Returns the feeds under the current rules. A finished video keeps its feeds, because the service cannot remove it
+ * from one.
  */
 function feedsReapplied(facts: Facts, before: Plan, after: Plan): readonly string[] {
   if (facts.end === 'done') return [...new Set([...before.publish, ...after.publish])];

@@ -15,9 +15,9 @@ export interface StoppedFilesWorld {
 }
 
 /**
- * Runs after a scan of a sound folder and resumes files that were stopped because they were away or unreadable, once
+ * Runs after a scan of a sound folder and resumes files that were stopped because they were missing or unreadable, once
  * they are readable. The watcher does not offer such a file again if its version is unchanged, as when its directory
- * was closed or it was away while dropcast was stopped.
+ * was closed or it was missing while dropcast was stopped.
  *
  * @returns paths of files that were held as unreadable and are now readable, to be judged as new files
  */

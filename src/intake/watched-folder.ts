@@ -71,7 +71,7 @@ class BusyError extends NotNowError {
   override readonly name = 'BusyError';
 }
 
-/** Asks the watcher to look again, because the file or its folder is gone. */
+/** Asks the watcher to check again, because the file or its folder is gone. */
 class AwayError extends NotNowError {
   override readonly name = 'AwayError';
 }
@@ -90,7 +90,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
   #isClosed = false;
   /** Number of times that the folder was frozen. */
   #freezes = 0;
-  /** The decision about files that existed before, in progress once the folder is there. */
+  /** The decision about files that existed before, while it is in progress. */
   #deciding: Promise<void> | null = null;
   #decideAgain: NodeJS.Timeout | null = null;
   #lookingAtStopped: Promise<void> | null = null;
@@ -125,12 +125,12 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     return this.router.folder.existing !== 'adopt' || this.frozen !== null || this.#first.isOver;
   }
 
-  /** Whether the first full scan has not finished. A folder that is away is not scanned. */
+  /** Whether the first full scan has not finished. An unavailable folder is not scanned. */
   get isUnscanned(): boolean {
     return !this.#isScanned && this.frozen === null;
   }
 
-  /** Resolves once it is known whether the folder is there. If it does not answer in time, the first scan decides. */
+  /** Resolves once it is known whether the folder is there. If it does not respond in time, the first scan decides. */
   async begin(): Promise<void> {
     await unlessHung(this.watcher.begin());
     if (this.frozen !== null) await this.#first.wait();
@@ -150,7 +150,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     if (file.kind === 'proof') return this.#proofChanged(file.path);
     if (file.kind === 'sidecar') {
       await this.#sidecarChanged(file.path);
-      // If the folder is away, no video is found for the sidecar, but that proves nothing.
+      // If the folder is unavailable, no video is found for the sidecar, but that proves nothing.
       if (!(await isThere(file.folder, file.path))) throw new AwayError(file.path);
     } else if ((await this.take(file)) === 'busy') throw new BusyError(file.path);
   }
@@ -212,7 +212,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     return accepted;
   }
 
-  /** Applies the rules and the sidecar to a known file again. Returns null if the file or its folder is away. */
+  /** Applies the rules and the sidecar to a known file again. Returns null if the file or its folder is missing. */
   async reroute(facts: Facts): Promise<Accepted | null> {
     const route = await routeOf(this.router, facts);
     if (route === null) return null;
@@ -311,7 +311,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
       if (!this.#isClosed && (await this.#takeFromBefore(file))) left += 1;
     });
     if (this.#isClosed) return;
-    // If the folder was away in the meantime, files that were not seen then have no row yet.
+    // If the folder was unavailable in the meantime, files that were not seen then have no row yet.
     if (this.#freezes !== freezes) return this.#decide(() => this.watcher.rescan());
     await this.#first.end();
     if (left > 0)

@@ -15,7 +15,7 @@ export const monotonicClock: MonotonicClock = {
 };
 
 /**
- * Calls `onStall` with the length in milliseconds after the event loop was blocked for more than 5 s. The kernel's
+ * Calls `onStall` with the duration in milliseconds after the event loop was blocked for more than 5 s. The kernel's
  * event queue may have overflowed during that time, and Node does not report overflows.
  *
  * @returns a function that stops watching

@@ -17,7 +17,7 @@ import { graceMs, requiredMs } from './waiting-file.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
 /**
- * Verdict: look again after `forMs`. `why` is a human-readable reason; `null` if the file only has to stay unchanged.
+ * Verdict: check again after `forMs`. `why` is a human-readable reason; `null` if the file only has to stay unchanged.
  */
 export interface Wait {
   readonly is: 'wait';
@@ -110,7 +110,7 @@ export function isTakenIn(kind: FileKind | null): boolean {
   return kind === 'media' || kind === 'link';
 }
 
-/** @param forMs milliseconds until the next look @param why see `Wait` */
+/** @param forMs milliseconds until the next check @param why see `Wait` */
 export function wait(forMs: number, why: string | null): Wait {
   return { is: 'wait', forMs, why };
 }
@@ -142,7 +142,7 @@ const LONGEST_VETO_MS = 6 * 3_600_000;
 const QUIET_MS = 5 * 60_000;
 
 /**
- * Result of checking a file's bytes. `moved`: the file was replaced, look again. `doubtful`: accepted after a while.
+ * Result of checking a file's bytes. `moved`: the file was replaced; check again. `doubtful`: accepted after a while.
  */
 export type BytesCheck =
   | { readonly is: 'sound' | 'moved' }
@@ -164,7 +164,7 @@ export async function checkBytes(
   version: FileVersion,
   isMedia: boolean,
 ): Promise<BytesCheck> {
-  // The watcher also looks at paths from ledger rows, which may lead anywhere.
+  // Paths from ledger rows are checked too, and may lead outside the folder.
   if (!isInnerPath(path)) return unreadable('its path leads out of the folder');
   try {
     await using file = await open(join(folder, path), READ_WITHOUT_FOLLOWING);
@@ -183,7 +183,7 @@ export async function checkBytes(
     return { is: 'flawed', flaw: flaw.why };
   } catch (error) {
     const code = errnoOf(error);
-    // The file is gone, stale or a link; the next look finds out which.
+    // The file is gone, stale or a link; the next check finds out which.
     if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE'].includes(code)) return { is: 'moved' };
     if (!isRefusal(code)) return unreadable(`it cannot be read (${code})`);
     return unreadable(await whyClosed(join(folder, path), 'file', code), true);
@@ -215,9 +215,9 @@ async function isInside(folder: string, path: string): Promise<boolean> {
 
 /**
  * Distinguishes partial downloads from videos. yt-dlp fetches `clip.f137.mp4` and `clip.f140.m4a` one after the other
- * and then merges them, so a finished part may sit unchanged for minutes. The only proof is another file of the same
- * download that is still being written: `race.f1.mp4` is a video. Source: yt-dlp, `YoutubeDL.py` (`prepend_extension`
- * with `f` and the format).
+ * and then merges them, so a finished part may sit unchanged for minutes. The name alone proves nothing, because
+ * `race.f1.mp4` is a video; another file of the same download must still be in progress. Source: yt-dlp, `YoutubeDL.py`
+ * (`prepend_extension` with `f` and the format).
  */
 class DownloadParts {
   readonly #folder: string;
@@ -232,7 +232,7 @@ class DownloadParts {
     this.#clock = clock;
   }
 
-  /** @returns the file that proves `path` is part of an unfinished download, or null */
+  /** @returns the file that proves that `path` is part of an unfinished download, or null */
   async proofFor(path: string): Promise<string | null> {
     const stem = stemOf(basename(path));
     if (stem === null) return null;

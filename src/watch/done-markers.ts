@@ -13,7 +13,7 @@ export type MarkedFolder = Pick<WatchSettings, 'path' | 'markerOf'>;
  */
 type MarkerWord = 'not wanted' | 'missing' | 'older' | 'proves it';
 
-/** Looks up a file's marker. Compares inode change times, which programs cannot set. */
+/** Compares a file with its marker by inode change time, which programs cannot set. */
 export async function markerWord(folder: MarkedFolder, { path, version }: WaitingFile): Promise<MarkerWord> {
   const marker = folder.markerOf(path);
   if (marker === null) return 'not wanted';
@@ -44,7 +44,7 @@ export class AwaitedMarkers {
   }
 
   /**
-   * Notes a path that appeared or changed.
+   * Registers a path that appeared or changed.
    * @returns the files to look at: the path itself if it needs a marker, or the files that the path is the marker for
    */
   readyWith(path: string): readonly string[] {

@@ -57,7 +57,7 @@ export class EventProof implements AsyncDisposable {
     });
   }
 
-  /** Notes that an event for the test file arrived. */
+  /** Records that an event for the test file arrived. */
   heard(): void {
     this.#heard?.();
   }
@@ -103,8 +103,8 @@ export class EventProof implements AsyncDisposable {
   }
 
   /**
-   * Whether an event arrives in time. Waits an extra tick, because after a blocked event loop timers fire before
-   * events.
+   * Whether an event arrives in time. Waits an extra tick, because timers fire before events once a blocked loop
+   * resumes.
    */
   #listen(): Promise<boolean> {
     return new Promise((resolve) => {

@@ -167,7 +167,7 @@ class Events implements FolderEvents {
 }
 
 const FEED_PAUSE_MS = 1;
-/** The start is over after this long without a new directory. Only the extra scan that follows depends on this. */
+/** Pause without new directories after which the start is over. Only the extra scan that follows depends on this. */
 const QUIET_MS = 250;
 
 function isInDirectory(details: unknown): details is { readonly watchedPath: string } {

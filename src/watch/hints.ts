@@ -22,7 +22,7 @@ export interface HintsOptions {
   readonly openEvents: OpenEvents;
   /** Minimum time between two openings of the watches. */
   readonly leastReopenMs: number;
-  /** Number of directories that must be watched, over all folders. */
+  /** Number of directories to watch across all folders. */
   readonly directories: () => number;
   readonly scanSoon: () => void;
   readonly scanNamesSoon: () => void;
@@ -106,8 +106,8 @@ export class Hints implements AsyncDisposable {
   }
 
   /**
-   * Reopens the watches if that helps. Call only after a successful scan: opening the watches requests a scan, so
-   * reopening after a failed scan would loop.
+   * Reopens the watches if that is worthwhile. Call only after a successful scan: opening the watches requests a scan,
+   * so reopening after a failed scan would loop.
    *
    * @param isRefused whether the last scan could not read this directory
    */
@@ -126,7 +126,7 @@ export class Hints implements AsyncDisposable {
   }
 
   /**
-   * Whether the folder is frozen, or was away or replaced since the watches were opened. Watches stay on the old
+   * Whether the folder is frozen, or was unavailable or replaced since the watches were opened. Watches stay on the old
    * directories and do not notice a mount on top.
    */
   get #isOutdated(): boolean {
@@ -160,7 +160,8 @@ export class Hints implements AsyncDisposable {
   #failed(code: string, path: string | null): void {
     const { folder, logger, root, signal, scanSoon } = this.#options;
     if (signal.aborted) return;
-    // While the folder is away, errors reveal nothing about its directories. The watches are reopened once it is back.
+    // While the folder is unavailable, errors reveal nothing about its directories. The watches are reopened
+    // afterwards.
     if (!this.#isOutdated && this.#gaps.failed(code, path)) root.report();
     else logger.debug('watcher error', { folder: folder.path, path, code });
     scanSoon();
@@ -202,7 +203,7 @@ export interface EventGapsOptions {
   readonly folder: { readonly path: string };
   /** Why events are not arriving although the watches are in place, or null. See `EventProof`. */
   readonly deafBecause: () => string | null;
-  /** Number of directories that must be watched, over all folders. */
+  /** Number of directories to watch across all folders. */
   readonly directories: () => number;
 }
 
@@ -226,7 +227,7 @@ export class EventGaps {
     return this.#why ?? this.#options.deafBecause();
   }
 
-  /** Notes that the watches are being opened. An earlier gap still counts until they are in place. */
+  /** Records that the watches are being opened. An earlier gap still counts until they are in place. */
   opened(): void {
     const now = this.#options.clock.elapsed();
     const isLongAgo = now - this.#openedAtMs > LONGEST_WAIT_MS;

@@ -29,7 +29,7 @@ export class Inventory {
   }
 
   /**
-   * Keeps a waiting file that is gone if it has a row, as after an operator added it, so that its removal is reported.
+   * Keeps track of a waiting file that is gone if it has a row (an operator added it), so that its removal is reported.
    */
   leaves(path: string): void {
     const file = this.waiting.get(path);
@@ -57,7 +57,7 @@ export class Inventory {
     return new Set([...this.taken.unfound(), ...this.#unfound]);
   }
 
-  /** Returns the paths whose file was renamed, that is, is settling at another path. */
+  /** Returns the paths whose file was renamed and is now settling at another path. */
   renamed(paths: readonly string[]): ReadonlySet<string> {
     const versions = paths.flatMap((path) => {
       const version = this.taken.get(path);

@@ -5,7 +5,7 @@ export interface LeftOut {
   readonly files: number;
   /** Number of files that look like video or audio and do not match `exclude`; `include` may lack a pattern. */
   readonly media: number;
-  /** Extensions of those media files, such as `.mts`, most frequent first; at most 20. */
+  /** Extensions of the media files, such as `.mts`, most frequent first; at most 20. */
   readonly extensions: readonly string[];
   /** Paths of the first files relative to the folder, media first; at most 1,000. */
   readonly paths: readonly string[];

@@ -44,7 +44,7 @@ export class MissingFiles implements AsyncDisposable {
     this.#rejections = new Rejections(options.folder.path, options.logger, ofMissingFiles);
   }
 
-  /** Notes a path that a look did not find. All suspects are checked together a moment later. */
+  /** Schedules a check of a path that was not found. Suspects are checked together a moment later. */
   suspect(path: string): void {
     if (this.#options.signal.aborted || !this.#options.inventory.taken.has(path)) return;
     this.#suspects.add(path);
@@ -59,7 +59,7 @@ export class MissingFiles implements AsyncDisposable {
   /**
    * Checks the paths on disk and reports those that are gone.
    *
-   * @param paths that were not found; those that the sink never accepted are only forgotten
+   * @param paths that were not found; any that the sink never accepted are simply forgotten
    * @param isScan whether these are all the paths that a full scan did not find
    */
   async report(paths: Iterable<string>, isScan: boolean): Promise<void> {

@@ -13,8 +13,8 @@ export interface Writer {
 }
 
 /**
- * Finds files on this machine that are open for writing (from `/proc/<pid>/fdinfo`) or mapped for writing. The result
- * can only veto: it covers only processes visible to our user (`hidepid`, other users), and never writers on other
+ * Finds files on this machine that are open for writing (from `/proc/<pid>/fdinfo`) or mapped for writing. Used only as
+ * a veto, because it covers only processes visible to our user (`hidepid`, other users) and never writers on other
  * machines.
  */
 export class OpenWriters {
@@ -31,8 +31,7 @@ export class OpenWriters {
 
   /**
    * Finds a process that is writing a file. The result of a pass over all processes is reused for one second, except
-   * for files that changed since, whose writer may have opened them later. A descriptor that was found is checked
-   * again.
+   * for files that changed since, whose writer may have opened them later. Descriptors that were found are rechecked.
    *
    * @param unchangedForMs how long the file has been unchanged, in milliseconds
    * @returns `null` if no process has the file open or mapped for writing, or if that is unknown. Never throws.
@@ -126,8 +125,8 @@ function listNames(path: string): string[] {
 
 /**
  * Finds files on this machine that are mapped for shared writing, from `/proc/<pid>/maps`. A process can close a file
- * and keep writing through memory, while its size and times stay the same for half a minute. The result can only veto,
- * as in `OpenWriters`.
+ * and keep writing through memory, while its size and times stay the same for half a minute. Used only as a veto, like
+ * `OpenWriters`.
  *
  * `maps` is long, and a hung process may block its readers. `maps` is therefore read off the event loop, in pieces, one
  * process at a time, and never before the previous read has finished. At most one thread can hang.
@@ -177,7 +176,7 @@ export class SharedMappings {
     return found;
   }
 
-  /** Reads one process after another. Null if a read takes too long, and until that read has finished. */
+  /** Reads one process at a time. Null if a read takes too long, and until that read has finished. */
   #inTurn(pid: number): Promise<readonly Mapping[] | null> {
     const answer = this.#turn.then(() => (this.#isStuck ? null : this.#read(pid)));
     this.#turn = answer;

@@ -12,7 +12,7 @@ export type FileKind = 'media' | 'link' | 'sidecar' | 'proof';
 /** A directory below the folder that dropcast may not list or enter. The files in it are unknown. */
 export interface ClosedDirectory {
   readonly folder: string;
-  /** Relative to the folder, with `/`. */
+  /** Path relative to the folder, with `/`. */
   readonly path: string;
   readonly version: FileVersion;
   /** Human-readable reason, with the command that grants access. */
@@ -21,7 +21,7 @@ export interface ClosedDirectory {
 
 /** The folder to watch and how to watch it. */
 export interface WatchSettings {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   /** How long a file must stay unchanged to count as complete. */
   readonly settleMs: number;
@@ -53,13 +53,13 @@ export const onlyRead = 'read-only for dropcast (after_ready: keep)';
 /** A file that has settled: it is complete as far as waiting can tell. */
 export interface CompleteFile {
   readonly folder: string;
-  /** Relative to the folder, with `/`. */
+  /** Path relative to the folder, with `/`. */
   readonly path: string;
   readonly kind: FileKind;
   readonly version: FileVersion;
-  /** Why the file must not be sent although further waiting would not help, in words; `null` for a sound file. */
+  /** Why the file must not be sent and further waiting would not help, in words; `null` for a sound file. */
   readonly flaw: string | null;
-  /** True if the flaw is that dropcast may not read the file. A permission fixes that, not a new file. */
+  /** True if the flaw is that dropcast may not read the file. Fixed by granting access, not by a new file. */
   readonly isUnreadable?: boolean;
 }
 
@@ -80,7 +80,7 @@ export interface SettlingFile {
  * - `watching`: events and scans are working. `why` holds remarks, for example about a share.
  * - `frozen`: the folder is missing, unmounted or unreadable, belongs to another dropcast, or most of its files are
  *   missing at once. No file is offered or reported gone. `isOffLimits`: nothing in the folder may be touched, because
- *   it belongs to another dropcast, does not answer, or `isBehind`. `isBehind`: the ledger is older than the folder.
+ *   it belongs to another dropcast, is not responding, or `isBehind`. `isBehind`: the ledger is older than the folder.
  * - `scanning`: events are missing (watch limit, permissions, none arriving), so only scans run, and more often. The
  *   watches are reopened once a scan can read the directory that could not be watched; after a limit was reached, they
  *   are reopened from time to time.
@@ -121,7 +121,7 @@ export interface WatchSink {
 }
 
 export interface RefusedPath {
-  /** Relative to the folder. */
+  /** Path relative to the folder. */
   readonly path: string;
   /** Human-readable reason: `it is a symbolic link`. */
   readonly why: string;

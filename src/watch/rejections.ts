@@ -2,7 +2,7 @@ import type { Logger } from '../log/logger.ts';
 import { isLedgerAway } from '../pipeline/file/store-errors.ts';
 import { NotNowError } from './ports.ts';
 
-/** Log messages for one kind of report, for when the sink rejects it and for when it accepts such reports again. */
+/** Log messages for when the sink rejects a kind of report, and for when it accepts such reports again. */
 export interface RejectionWords {
   readonly rejected: string;
   readonly taken: string;

@@ -35,8 +35,8 @@ export interface KnownVersions {
 }
 
 /**
- * Recognises the folder, and refuses a bare mount point or another file system at its path. Trusting the wrong
- * directory would upload its files, report every known file gone, and upload them all again once they are back.
+ * Recognises the folder, and refuses a bare mount point or another file system at its path. If the wrong directory were
+ * trusted, its files would be uploaded, and every known file would be reported gone and uploaded again once it is back.
  */
 export class RootCheck {
   readonly #options: RootCheckOptions;
@@ -59,7 +59,7 @@ export class RootCheck {
     this.#devices = devices;
   }
 
-  /** Accepts any directory at the next look, after an operator confirmed that it is the folder. */
+  /** Accepts the directory at the path on the next check, after an operator confirmed that it is the folder. */
   trustNext(): void {
     this.#isTrusted = true;
   }
@@ -130,7 +130,7 @@ export class RootCheck {
 /** Maximum number of known files to look for when recognising the folder. */
 export const MOST_FILES_ASKED = 10_000;
 
-/** Advises the command with which an operator confirms the folder's current state. */
+/** Returns advice with the command for confirming the folder's current state. */
 export function resumeAdvice(folder: string): string {
   return `run \`${operatorCommand(`dropcast resume ${shellWord(folder)}`)}\``;
 }
@@ -224,8 +224,8 @@ async function mountOf(path: string, device: bigint): Promise<string> {
 
 /**
  * Returns why the directory at the path is not the folder; null if it is. Our unchanged mark or one known file proves
- * that it is. Without either, the inode and birth time must match; the device number may differ
- * (docs/decisions/0045-which-directory-is-the-folder.md).
+ * that it is. Without either, a directory with the same inode and birth time counts as the same, even if its device
+ * number changed (docs/decisions/0045-which-directory-is-the-folder.md).
  */
 export async function whyAnother(before: RootIdentity, found: FoundRoot, proofs: RootProofs): Promise<string | null> {
   const isIt =

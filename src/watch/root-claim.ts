@@ -131,7 +131,7 @@ export class RootClaim implements AsyncDisposable {
     if (counter === null) return false;
     // In a fleet, the hosts restore the last writes that the ledger lost.
     if (wasOlder && fleet === null) return true;
-    // A ledger that does not answer accepts no files, so the next look is soon enough.
+    // A ledger that is not responding accepts no files, so the next check is soon enough.
     return counter.isBehind(this.#counter).catch(() => false);
   }
 
@@ -204,7 +204,7 @@ const takenMs = 50;
 /** Risk of watching a folder without a mark. */
 const unprotected = 'a dropcast of another user or machine could upload the same files';
 
-/** `shared`: the name is in use by a process of another or an unknown user. It proves and protects nothing. */
+/** `shared`: a process of another or an unknown user has the name, which proves nothing and protects nothing. */
 type LockVerdict =
   | { readonly is: 'held'; readonly lock: AsyncDisposable }
   | { readonly is: 'rival'; readonly pid: number }
@@ -332,7 +332,7 @@ export class MarkSteps implements AsyncDisposable {
   async #write(): Promise<void> {
     const { path, owner } = this.#options;
     const found = await readMark(path);
-    // A mark that is missing or has another owner is handled by the next look at the folder.
+    // A mark that is missing or has another owner is handled by the next check of the folder.
     if (found.is !== 'mark' || (await judge(path, found, owner)).is !== 'ours') return;
     const counter = await owner.ledgerCounter?.advance();
     // Another host of the fleet may have written a larger counter.

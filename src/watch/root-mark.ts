@@ -12,7 +12,7 @@ export const markName = '.dropcast';
  * smaller value is an older copy that would upload later files again.
  */
 export interface MarkCounter {
-  /** Returns the value that this process knows. */
+  /** Returns the last value known to this process. */
   current(): Promise<number>;
   /** Whether the ledger is behind a mark. */
   isBehind(mark: number): Promise<boolean>;

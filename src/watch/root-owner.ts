@@ -10,7 +10,7 @@ import type { FleetFolders, FolderClaimant, FolderOwner, FoundMark } from './roo
 /** File in a state directory that names its ledger, because an open ledger cannot be read. */
 const ledgerIdName = 'ledger.id';
 
-/** Returns the owner that this process writes into its marks. Never throws: unreadable facts stay empty. */
+/** Returns the owner that this process writes into its marks. Never throws: details that cannot be read stay empty. */
 export async function folderOwner(stateDir: string, ledger: string): Promise<FolderOwner> {
   const machine = (await readFile('/etc/machine-id', 'utf8').catch(() => '')).trim();
   return {

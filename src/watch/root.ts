@@ -11,7 +11,7 @@ import type { RootClaim } from './root-claim.ts';
 import { isAhead, markOf, readMark } from './root-mark.ts';
 
 export interface RootOptions {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly clock: MonotonicClock;
   readonly inventory: { readonly taken: KnownVersions };
@@ -41,7 +41,7 @@ export interface Missing {
 }
 
 /**
- * Tracks whether the folder can be trusted. The folder is frozen while it is away or while most of its files are
+ * Tracks whether the folder can be trusted. The folder is frozen while it is unavailable or while most of its files are
  * missing at once, because a missing file proves nothing then. Only a scan that could list the folder thaws it.
  */
 export class Root {
@@ -59,9 +59,9 @@ export class Root {
   #thaws = 0;
   #lastReport: string | null = null;
   #recent = { atMs: -Infinity, isSound: false };
-  /** A look that has gone unanswered for too long, or null. Each one blocks a thread until it is answered. */
+  /** A hung check of the disk, or null. Each one blocks a thread until it completes. */
   #hung: Promise<unknown> | null = null;
-  /** The current look, shared by all files that ask meanwhile: 256 files may settle at the same time. */
+  /** The check in progress, shared by all files that ask meanwhile: 256 files may settle at the same time. */
   #looking: Promise<boolean> | null = null;
 
   constructor(options: RootOptions) {
@@ -85,14 +85,14 @@ export class Root {
     return identity === null ? null : remoteKind(BigInt(identity.kind));
   }
 
-  /** Changes after the folder was away or became another directory. Watches opened before that are outdated. */
+  /** Changes after the folder was unavailable or replaced. Watches opened before that are outdated. */
   get generation(): string {
     const { device, inode } = this.#check.identity ?? { device: '', inode: '' };
     return `${this.#thaws} ${device} ${inode}`;
   }
 
   /**
-   * Takes the first look.
+   * Checks the folder for the first time.
    *
    * @param devices of the known files
    * @param known path → version
@@ -253,7 +253,7 @@ export class Root {
     const verdict = await this.#look();
     if (!verdict.isSound) this.#lose(verdict.why);
     this.#recent = { atMs: this.#options.clock.elapsed(), isSound: verdict.isSound };
-    // The folder may have been frozen during the look.
+    // The folder may have been frozen during the check.
     return verdict.isSound && !this.isFrozen;
   }
 
@@ -262,14 +262,14 @@ export class Root {
     if (signal.aborted) return 'it is not being watched';
     const verdict = await this.#look();
     if (verdict.isSound && this.#awayBecause === null) return null;
-    // The scan checks the folder again and reopens the watches once it is back. While the folder is away, scans are
-    // frequent.
+    // The scan checks the folder again and reopens the watches once it is back. While the folder is unavailable, scans
+    // are frequent.
     if (verdict.isSound) scanSoon();
     else this.#lose(verdict.why);
     return this.#awayBecause;
   }
 
-  /** Freezes a folder that was found away between scans. Scans are frequent until it is back. */
+  /** Freezes a folder that became unavailable between scans. Scans are frequent until it is back. */
   #lose(why: string): void {
     this.freeze(why);
     this.#options.scanSoon();
@@ -307,13 +307,13 @@ export class Root {
   }
 }
 
-/** @param files share or number of missing files, in words */
+/** @param files number or proportion of files, in words */
 function whyMissing(path: string, files: string): string {
   return `${files} known files are missing at once: its disk may not be mounted. dropcast resumes once they are back; if they were removed on purpose, ${resumeAdvice(path)}`;
 }
 
 const ANSWER_VALID_MS = 500;
-/** A sleeping disk takes up to ten seconds to spin up. */
+/** Time limit for a check. A sleeping disk takes up to ten seconds to spin up. */
 const HUNG_AFTER_MS = 15_000;
 const noAnswer: RootVerdict = {
   isSound: false,
@@ -344,7 +344,7 @@ export async function isLedgerBehind(path: string, { roots, id, counter }: IdleL
   return found.is === 'mark' && found.owner.ledger === id && isAhead(found.owner.counter ?? 0, await counter.load());
 }
 
-/** Returns why a watcher would freeze a folder at its first look, or null. Writes nothing. */
+/** Returns why a watcher would freeze a folder at its first check, or null. Writes nothing. */
 export async function whyFrozenAtStart(path: string, ledger: IdleLedger & KnownFiles): Promise<string | null> {
   const { identity = null, doubt = null } = recordOf(await ledger.roots.load(path)) ?? {};
   const devices = new Set<string>();

@@ -62,7 +62,7 @@ export class ScanSchedule implements AsyncDisposable {
     if (!this.#options.signal.aborted) void this.now();
   }
 
-  /** Requests a scan for new and missing files that does not look at known ones. */
+  /** Requests a scan that finds new and missing files without checking known ones. */
   namesSoon(): void {
     if (!this.#options.signal.aborted) void this.#follow();
   }
@@ -119,6 +119,6 @@ export class ScanSchedule implements AsyncDisposable {
   }
 }
 
-/** Number of names-only scans before a deep one. */
+/** Number of names-only scans between two deep ones. */
 const NAMES_ONLY_SCANS = 7;
 const LARGEST_SCAN_SHARE = 1 / 20;

@@ -20,7 +20,7 @@ export interface ScanVisitor {
   /** Decides about a file. `look`: report its version. `skip`: its name is enough. `ignore`: the file is not ours. */
   file(path: string): 'look' | 'skip' | 'ignore';
   readonly seen: (path: string, stats: BigIntStats) => void;
-  /** Reports a private directory of dropcast, which holds a file being put away. */
+  /** Reports one of dropcast's private directories, which holds a file being put away. */
   leftBehind(path: string): void;
   /**
    * Reports an entry that is neither a file nor a directory, an unusable name, or a directory that cannot be read.
@@ -77,8 +77,8 @@ async function breathe(start: number): Promise<void> {
 }
 
 /**
- * A directory entry. Names that are not valid UTF-8 stay bytes: strings cannot address them, and only the scan reports
- * them.
+ * A directory entry. Names that are not valid UTF-8 stay bytes, because strings cannot address them. Only the scan
+ * reports such names.
  */
 type Entry = Dirent | Dirent<Buffer>;
 

@@ -28,14 +28,14 @@ export interface SettlerOptions {
   readonly writers: OpenWriters;
   /** Whether files in the folder may be offered now. Called right before each offer. */
   readonly isRootSound: () => Promise<boolean>;
-  /** Called when a look at a path finds no file of ours. */
+  /** Called when a path turns out not to be one of our files. */
   readonly notAFile: (path: string, entry: PathEntry) => void;
 }
 
 /**
  * Waits until files settle, using what scans and hints report. A file is offered to the sink once it has stayed
- * unchanged for its settle time, no process is writing to it, and its container is intact. Owns one timer and the looks
- * in progress.
+ * unchanged for its settle time, no process is writing to it, and its container is intact. Owns one timer and the
+ * checks in progress.
  */
 export class Settler implements AsyncDisposable {
   readonly #options: SettlerOptions;
@@ -82,7 +82,7 @@ export class Settler implements AsyncDisposable {
     if (isChanged || known === undefined) for (const ready of this.#markers.readyWith(path)) this.hint(ready);
   }
 
-  /** Looks at a path that may have changed, within `inMs` ms but no more often than every 100 ms. */
+  /** Schedules a check of a path that may have changed, within `inMs` ms but no more often than every 100 ms. */
   hint(path: string, inMs = 0): void {
     const { signal, clock } = this.#options;
     if (signal.aborted) return;
@@ -131,7 +131,7 @@ export class Settler implements AsyncDisposable {
     this.#work.add(work);
   }
 
-  /** Looks at a path once. A waiting file has at most one look at a time. */
+  /** Checks a path once. A waiting file has at most one check in progress. */
   async #attend(path: string): Promise<void> {
     const file = this.#inventory.waiting.get(path);
     if (file?.busy === true) return;
@@ -144,7 +144,7 @@ export class Settler implements AsyncDisposable {
       return startedAtMs;
     });
     if (file === undefined || !this.#isCurrent(file)) return;
-    // Only the time until the start of this look is known to be without changes.
+    // The file is known to be unchanged only until this check started.
     const unchangedMs = lookedAtMs - file.sinceMs;
     const isMarked = this.#options.folder.markerOf(path) !== null;
     if (isMarked || unchangedMs >= this.#requiredMs(file)) await this.#offer(file, unchangedMs);
@@ -190,7 +190,7 @@ export class Settler implements AsyncDisposable {
 
   /**
    * Offers a file to the sink. Never rejects.
-   * @returns how long to wait before the next look; null if the sink accepted the file
+   * @returns how long to wait before the next check; null if the sink accepted the file
    */
   async #handOver(file: WaitingFile, { flaw, isUnreadable }: Complete): Promise<Wait | null> {
     const { folder, signal, sink } = this.#options;
@@ -213,7 +213,7 @@ export class Settler implements AsyncDisposable {
     }
   }
 
-  /** Schedules the next look at a file that must wait. */
+  /** Schedules the next check of a file that must wait. */
   #wait(file: WaitingFile, { forMs, why }: Wait): void {
     file.busy = false;
     file.why = why;
@@ -222,7 +222,7 @@ export class Settler implements AsyncDisposable {
     if (file.disturbed) this.hint(file.path);
   }
 
-  /** Stops settling a file and cancels its next look. */
+  /** Stops settling a file and cancels its next check. */
   #drop(path: string): void {
     this.#inventory.waiting.delete(path);
     this.#deadlines.delete(path);
@@ -237,7 +237,7 @@ export class Settler implements AsyncDisposable {
   }
 }
 
-/** Maximum number of files between their deadline and the end of their look or offer. */
+/** Maximum number of files being checked or offered at the same time. */
 const MOST_AT_WORK = 256;
 const OFFERS_AT_ONCE = 16;
 const LOOK_INTERVAL_MS = 100;

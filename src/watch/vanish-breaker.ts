@@ -16,8 +16,8 @@ export interface VanishBreakerOptions {
 }
 
 /**
- * Freezes a folder when most of its files are gone at once, because a share that lost its disk or a wrong directory
- * looks the same. The folder stays frozen until rows or the disk account for enough of the files, or an operator
+ * Freezes a folder when most of its files are gone at once. A share that lost its disk, or a wrong directory, would
+ * look the same. The folder stays frozen until rows or the disk account for enough of the files, or an operator
  * confirms that they are gone.
  *
  * No running total is kept: each decision asks the ledger again about every path that is missing now or was given up
@@ -27,7 +27,7 @@ export interface VanishBreakerOptions {
 export class VanishBreaker {
   readonly #options: VanishBreakerOptions;
   #hasScanned = false;
-  /** Recently given-up paths → time, by the monotonic clock. */
+  /** Path that was recently given up → time, by the monotonic clock. */
   readonly #givenUp = new Map<string, number>();
 
   constructor(options: VanishBreakerOptions) {
@@ -82,8 +82,8 @@ export class VanishBreaker {
    * Compares missing files with those that are still there.
    *
    * @param before paths that were given up before
-   * @returns the paths in `before` that are still gone, the number of files that these are, and the number of known
-   *   files that are there
+   * @returns the paths in `before` that are still gone, how many files should be at them, and how many known files are
+   *   there
    */
   async #compare(
     missing: readonly string[],
@@ -115,7 +115,7 @@ export class VanishBreaker {
 /** Minimum loss that freezes a folder. People remove fewer files by hand every day. */
 const LEAST_FILES = 10;
 const MOST_SAMPLED = 40;
-/** How long given-up files count: a long `rm -r` arrives in several reports. */
+/** How long given-up files still count, because a long `rm -r` arrives in several reports. */
 const RECENT_MS = 60_000;
 
 function isMost(lost: number, known: number): boolean {

@@ -8,16 +8,16 @@ export interface WaitingFile {
   readonly path: string;
   readonly kind: FileKind;
   version: FileVersion;
-  /** Time since which the version is unchanged. */
+  /** Time at which this version was first seen. */
   sinceMs: number;
   /** Longest pause observed between two writes. */
   longestGapMs: number;
-  /** Time of the last look. */
+  /** Time of the last check. */
   lookedAtMs: number;
-  /** True while a look, check or offer is in progress. Changes in the meantime only set `disturbed`. */
+  /** True while the file is being checked or offered. Changes in the meantime only set `disturbed`. */
   busy: boolean;
   disturbed: boolean;
-  /** Time since which a process has had the file open for writing without changing it. */
+  /** Time at which a process was first found to have the unchanged file open for writing. */
   vetoedSinceMs: number | null;
   /** Whether the done marker is missing. */
   lacksMarker: boolean;
@@ -60,7 +60,7 @@ export function startWaiting(
 }
 
 /**
- * Records the version found by a look. A changed file starts waiting again, and its writer's pause is remembered.
+ * Records the version that a check found. A changed file starts waiting again, and its writer's pause is remembered.
  *
  * @returns whether the version changed
  */

@@ -34,9 +34,7 @@ export function readLimits(): Limits {
   };
 }
 
-/**
- * Advice for an exceeded limit, with a sufficient value. It leaves room for the watches of the user's other programs.
- */
+/** Returns advice on raising an exhausted limit. The suggested value leaves room for the user's other programs. */
 export function watchLimitAdvice(code: 'ENOSPC' | 'EMFILE', directories: number, limits: Limits): string {
   if (code === 'EMFILE' && limits.isOutOfFiles)
     return `the limit of open files of the process is reached (${code}): raise it with \`ulimit -n 65536\` before the start, or LimitNOFILE=65536 in the unit`;
@@ -47,7 +45,7 @@ export function watchLimitAdvice(code: 'ENOSPC' | 'EMFILE', directories: number,
   return `the limit of inotify watches is reached (${code}), and ${count} to be watched: ${sysctl('max_user_watches', value)}`;
 }
 
-/** Advice before a start, when the count of directories may have stopped just above the limit. */
+/** Returns advice before a start. The count of directories may have stopped just above the limit. */
 export function tooFewWatches(directories: number, limit: number): string {
   const value = powerOfTwo(directories + limit);
   return `the folders have more directories than the ${limit.toLocaleString('en-US')} inotify watches that a user may have: ${sysctl('max_user_watches', value)}`;

@@ -89,7 +89,7 @@ export class FolderWatcher implements AsyncDisposable {
   #begun: Promise<void> | null = null;
   #stopStallWatch: (() => void) | null = null;
 
-  /** @param open opens the event source; by default the file system */
+  /** @param open opens the event source; by default, file system events */
   constructor(options: FolderWatcherOptions, open: OpenEvents = openEvents) {
     const { sink, logger, clock = monotonicClock, owner = null, roots = noMemory } = options;
     const nested = options.folder.nested.map((path) => resolve(path));
@@ -200,7 +200,7 @@ export class FolderWatcher implements AsyncDisposable {
       this.#schedule.soon();
       return 'most of its files seem to be missing; it is being scanned';
     }
-    // The folder may have been away only while the caller looked.
+    // The folder may have been unavailable only while the caller looked.
     if (why === null && missing !== undefined) this.lookAgain(missing);
     return why;
   }
@@ -350,7 +350,7 @@ export class FolderWatcher implements AsyncDisposable {
     } catch (error) {
       logger.error('Cannot save the state of the folder', { folder, err: error });
     }
-    // Files that settled while the folder was frozen are offered now instead of at their next look.
+    // Files that settled while the folder was frozen are offered now instead of at their next check.
     if (state.state !== 'frozen') for (const path of this.#inventory.waiting.keys()) this.#settler.hint(path);
   }
 
@@ -375,5 +375,5 @@ function withQuietShares(folder: WatchSettings, root: Root): WatchSettings {
 
 const CACHED_SIZE_MS = 10_000;
 const POLLING_MS = 5000;
-/** Scan interval while the folder is away or events are missing. */
+/** Scan interval while the folder is unavailable or events are missing. */
 const IMPAIRED_MS = 15_000;

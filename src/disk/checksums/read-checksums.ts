@@ -115,7 +115,7 @@ const sums: OpenList = (path, index) =>
 
 const mediaHashes: OpenList = (_, index) => new MediaHashList((hash) => index.add(hash.name.normalize(), hash));
 
-/** Reads the checksums in a file that covers only this one. */
+/** Reads the checksums in a file that covers only one video. */
 async function ownChecksums(folder: string, path: string, base: string): Promise<readonly Checksum[]> {
   const own = new OwnChecksums(base, posix.basename(path));
   const read = await readList({ folder, path }, new ChecksumLines(path, (line) => own.add(line)));

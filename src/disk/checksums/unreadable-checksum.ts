@@ -6,8 +6,8 @@ import { failureOfMachine } from '../../pipeline/file/failure.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 
 /**
- * Thrown when an existing checksum file cannot be read or understood. It may cover the file and show that the content
- * is wrong.
+ * Thrown when an existing checksum file cannot be read or understood. It may cover the file to be sent and show that
+ * its content is wrong.
  */
 export class UnreadableChecksumError extends Error {
   override readonly name = 'UnreadableChecksumError';

@@ -13,7 +13,7 @@ export interface MovableFile {
   readonly path: string;
   /** Path through an open descriptor if possible, so that the file cannot be replaced by a link. */
   readonly source: string;
-  /** Original name, which the file keeps if that is free. */
+  /** Original name, which the file keeps unless it is taken. */
   readonly name: string;
   /** Id used in the hidden name of an unfinished copy. */
   readonly id: string;
@@ -80,7 +80,7 @@ export function* freeNames(base: string, most: number): Generator<string> {
 /** Maximum length in bytes of an extension that is kept whole. A name may be a dot and 254 other characters. */
 const longestEnding = 32;
 
-/** Cuts a text to a number of bytes without splitting a visible character. */
+/** Truncates a text to a number of bytes without splitting a visible character. */
 function shortened(text: string, most: number): string {
   if (Buffer.byteLength(text) <= most) return text;
   let [kept, bytes] = ['', 0];
@@ -141,7 +141,7 @@ async function finish(file: MovableFile, to: string): Promise<boolean> {
   if (one === undefined || other === undefined) return false;
   if (isReservation(other)) return renameIfFree(file.path, to);
   const isSame = one.ino === other.ino && one.dev === other.dev;
-  // With a single link, both paths lead to one name (a bind mount), and removing it would lose the file.
+  // With a single link, both paths lead to the same name (a bind mount), and removing it would lose the file.
   if (isSame ? one.nlink < 2n : !(await file.hasCopyAt(to))) return false;
   if (!isSame) await file.confirm();
   await forget(file.path, to);

@@ -16,7 +16,7 @@ export interface TakenFile {
 
 /**
  * Thrown when a file could not get its name back because another file now has it. Both files are kept. `cause` is the
- * reason why the file was to be given back.
+ * error after which the file was to be given back.
  */
 export class RenamedError extends Error {
   override readonly name = 'RenamedError';
@@ -35,8 +35,8 @@ export class DirectoryGoneError extends Error {
 
 /**
  * Moves a file out of everyone's reach and works on it there. A rename moves the file into a hidden directory next to
- * it, so that a later file of the same name cannot be mistaken for it. If the work throws, the file gets its own or a
- * free name back.
+ * it, so that a later file of the same name cannot be mistaken for it. If the work throws, the file gets its own name
+ * or a free one back.
  *
  * A crash leaves `.dropcast-ID/NAME` behind; the next call continues with that file.
  *

@@ -22,8 +22,8 @@ import type { SidecarChecks } from './sidecar.ts';
 
 /**
  * Carries out a file's `after_ready` action. Moves the file out of everyone's reach, reads it again, and deletes or
- * moves it only if its content is what was sent; otherwise it gets its name back. Its sidecar goes with it. After a
- * crash at any point, the next call finishes the work.
+ * moves it only if its content is what was sent. Otherwise the file gets its name back. Its sidecar goes with it. After
+ * a crash at any point, the next call finishes the work.
  *
  * @throws {FileVanishedError} the file is missing, and no earlier call has put it away
  * @throws {FileChangedError} the content is no longer what was sent

@@ -70,8 +70,8 @@ export async function openSent(path: string, expected: Expected, checks: Content
 }
 
 /**
- * Requires the accepted file, judging by its stats. The ctime is ignored, because renames, chmod and hard links change
- * it too.
+ * Checks that this is the accepted file, as far as its stats show. The ctime is ignored, because renames, chmod and
+ * hard links change it too.
  */
 export function requireSameFile(stats: BigIntStats, expected: FileVersion): void {
   if (!stats.isFile()) throw changed('it is not a regular file');
@@ -87,7 +87,7 @@ export async function requireNoWriter(stats: BigIntStats, { writerOf }: ContentC
   if (writer !== null) throw new FileInUseError(`${writer} has it open for writing`);
 }
 
-/** Whether a regular file has this size and content. Never throws because of the file, only when aborted. */
+/** Whether a regular file has this size and content. Throws only when aborted. */
 export async function hasContent(
   path: string,
   size: bigint,
