@@ -29,8 +29,9 @@ export interface CopyLedgerOptions extends TargetOptions {
 }
 
 /**
- * `dropcast ledger copy`: copies the ledger to PostgreSQL, or back. @throws {CommandError} with the reason; nothing was
- * copied then
+ * `dropcast ledger copy`: copies the ledger to PostgreSQL, or back.
+ *
+ * @throws {CommandError} with the reason; nothing was copied
  */
 export async function copyLedgerCommand(shell: Shell, options: CopyLedgerOptions): Promise<void> {
   const { to, from } = options;
@@ -65,7 +66,7 @@ async function copy(shell: Shell, config: Config, { database, isTo }: Direction)
   return await copyToSqlite(fleet, stateDir, { translated: toFolders(host), onProgress });
 }
 
-/** A progress line that is overwritten. */
+/** Draws a progress line that overwrites itself. */
 function progressOn({ stderr }: Shell) {
   return ({ table, rows, of }: { readonly table: string; readonly rows: number; readonly of: number }): void => {
     if (stderr.isTTY) stderr.write(`\r\x1b[K${table}: ${rows} of ${of}${rows === of ? '\r\x1b[K' : ''}`);
@@ -104,10 +105,11 @@ export interface TargetOptions {
 }
 
 /**
- * The database that an address names. If it is the configured one, its password and certificates are used.
+ * Finds the database that an address names. The configured password and certificates apply if the address names the
+ * configured database.
  *
- * @param address true: the configured one
- * @throws {CommandError}
+ * @param address true: the configured database
+ * @throws {CommandError} if the address is missing or invalid, or a file cannot be read
  */
 export async function databaseOf(
   address: string | true,
@@ -150,23 +152,26 @@ type Translated = CopyOptions['translated'];
 
 interface HostFolders {
   readonly hostName: string;
-  /** Declared as shares, or proved to be shared. */
+  /** Folders declared as shares, or proved to be shared. */
   readonly shared: readonly WatchedShare[];
 }
 
-/** Names of this host's folders in a fleet: `nas1:` for a share, `ingest1:/srv/in` for a folder of its own. */
+/** Translates this host's folders to place names: `nas1:` for a share, `ingest1:/srv/in` for a local folder. */
 export function toPlaces({ hostName, shared }: HostFolders): Translated {
   const shares = new Map(shared.map(({ path, place }) => [path, place]));
   return (folder, table) => {
-    // The row was copied from a fleet before, and its folder belonged to another host.
+    // A row that was copied from a fleet earlier may name another host's folder.
     if (!folder.startsWith('/')) return folder;
     const place = shares.get(folder);
-    // Each host records for itself which directory a folder is.
+    // Root rows stay local: each host records which directory a folder is.
     return place === undefined || table === 'root' ? localPlace(hostName, folder) : place;
   };
 }
 
-/** The folders of this host. Those of other hosts keep their names, which are not paths: they are not watched here. */
+/**
+ * Translates place names to this host's folders. Folders of other hosts keep their place names, which are not paths, so
+ * they are not watched here.
+ */
 export function toFolders({ hostName, shared }: HostFolders): Translated {
   const own = localPlace(hostName, '');
   const shares = new Map(shared.map(({ path, place }) => [place, path]));
@@ -174,7 +179,7 @@ export function toFolders({ hostName, shared }: HostFolders): Translated {
     const share = shares.get(place);
     if (share !== undefined && table !== 'root') return share;
     const folder = place.startsWith(`${own}/`) ? place.slice(own.length) : place;
-    // The name of a folder before it became a share is another place.
+    // Rows from before the folder became a share keep their local place name.
     const isBefore = table !== 'root' && shared.some(({ path }) => path === folder);
     return isBefore ? place : folder;
   };

@@ -2,7 +2,7 @@ import { json } from '../../cli/registry.ts';
 import type { Registry, Shared } from '../../cli/registry.ts';
 import type { DrainOptions } from './hosts.ts';
 
-/** `dropcast hosts …`: the hosts that share the ledger. */
+/** Adds `dropcast hosts …`: lists and manages the hosts that share the ledger. */
 export function addHostCommands({ shell, command, exit }: Registry): void {
   const hosts = json(
     command(

@@ -18,8 +18,9 @@ import { requireDaemonPlace } from '../../cli/daemon-place.ts';
 import { requireLoadable } from '../../cli/read-config.ts';
 
 /**
- * `dropcast hosts`: the hosts that share the ledger. @returns exit code 1 when one of them is silent, or the database
- * is away
+ * `dropcast hosts`: lists the hosts that share the ledger.
+ *
+ * @returns exit code 1 if a host is silent, or the database is unreachable
  */
 export async function hosts(shell: Shell, options: Shared): Promise<number> {
   const view = await (await askHosts(shell, options)).list();
@@ -82,13 +83,13 @@ export interface DrainOptions extends Shared {
   readonly wait?: boolean;
 }
 
-/** How often a draining host is checked; its row is a few seconds old anyway. */
+/** Interval between checks of a draining host, in milliseconds. Its row may be a few seconds old anyway. */
 const lookMs = 1_000;
 
 /**
- * `dropcast hosts drain NAME`: the host finishes its running steps, and starts nothing new.
+ * `dropcast hosts drain NAME`: lets a host finish its running steps and start nothing new.
  *
- * @returns exit code 1 when it became silent before it was drained
+ * @returns exit code 1 if the host became silent while the command waited
  */
 export async function drainHost(shell: Shell, name: string, options: DrainOptions): Promise<number> {
   const { undo: isUndone = false, wait = false, json = false } = options;
@@ -108,20 +109,20 @@ export async function drainHost(shell: Shell, name: string, options: DrainOption
   return wait && host?.state === 'silent' ? exitCodes.failed : exitCodes.fine;
 }
 
-/** The means to wait for a host. */
+/** What `untilDrained` needs to wait for a host. */
 export interface Waiting {
   readonly ask: Pick<AskHosts, 'list'>;
-  /** Called once, and whenever the words have changed. */
+  /** Prints the progress. Called first at the start, then whenever the text changes. */
   say(words: string): void;
-  /** Resolves after a pause. @returns false when the command was interrupted */
+  /** Pauses between checks. @returns false if the command was interrupted */
   rest(): Promise<boolean>;
 }
 
 /**
- * Waits until nothing runs on a draining host.
+ * Waits until nothing is running on a draining host.
  *
  * @returns the host at that time; a silent or stopped host makes no further progress
- * @throws {CommandError} the command was interrupted, the host was forgotten, or its drain was undone
+ * @throws {CommandError} if the command was interrupted, the host was forgotten, or its drain was undone
  */
 export async function untilDrained(name: string, { ask, say, rest }: Waiting): Promise<HostView> {
   let said = '';
@@ -140,8 +141,9 @@ export async function untilDrained(name: string, { ask, say, rest }: Waiting): P
 }
 
 /**
- * `dropcast hosts forget NAME`: removes a host that will not return. @returns exit code 1 when it runs, or there is
- * none of this name
+ * `dropcast hosts forget NAME`: removes a host that is permanently gone.
+ *
+ * @throws {CommandError} if the host is running, or no host has this name
  */
 export async function forgetHost(shell: Shell, name: string, options: Shared): Promise<number> {
   const changed = await (await askHosts(shell, options)).forget(name);
@@ -151,7 +153,7 @@ export async function forgetHost(shell: Shell, name: string, options: Shared): P
   return exitCodes.fine;
 }
 
-/** Reads the hosts: from the daemon of this one, or from the database while none runs here. */
+/** Reads and changes the host list: through this host's daemon, or in the database if no daemon is running here. */
 interface AskHosts {
   list(): Promise<HostsView>;
   drain(wanted: DrainWanted): Promise<HostChanged>;
@@ -180,7 +182,7 @@ async function askHosts(shell: Shell, options: Shared): Promise<AskHosts> {
   };
 }
 
-/** Works directly on the database. */
+/** Runs `work` directly on the database; `fleet` is null without a shared ledger. */
 async function withFleet<T>({ ledger, hostName }: Config, work: (fleet: Fleet | null) => Promise<T>): Promise<T> {
   if (ledger === null) return work(null);
   const { openPool } = await import('../postgres/pool.ts');

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Shell } from '../../cli/shell.ts';
 import type { CopyLedgerOptions } from './copy.ts';
 
-/** `dropcast ledger …`: where the ledger is. */
+/** Adds `dropcast ledger …`: moves the ledger to a database, or back. */
 export function addLedgerCommands(program: Command, shell: Shell): void {
   const ledger = program.command('ledger').description('move the ledger to a database for several hosts, or back');
   ledger

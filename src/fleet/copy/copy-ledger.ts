@@ -10,9 +10,9 @@ interface CopiedTable {
   readonly key: readonly string[];
   /** The column that names a folder. */
   readonly folder?: string;
-  /** The column with an expectation, which begins with its folder. */
+  /** The column that names an expectation; the name begins with its folder. */
   readonly expectation?: string;
-  /** Columns with JSON that PostgreSQL parses: there, too, it accepts no NUL. */
+  /** JSON columns that PostgreSQL parses. An escaped NUL is not allowed in them. */
   readonly json?: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export const tables: Readonly<Record<Table, CopiedTable>> = {
   expected_file: { key: ['expectation', 'file_id'], expectation: 'expectation' },
 };
 
-/** A new ledger already has a row in these tables. */
+/** Tables in which a new ledger already has a row. */
 const bornWith: readonly Table[] = ['identity', 'budget'];
 
 export interface Copied {
@@ -50,20 +50,20 @@ export interface Copied {
 }
 
 export interface CopyOptions {
-  /** The name of a folder in the other ledger. */
+  /** Translates a folder to its name in the other ledger. */
   translated(folder: string, table: Table): string;
   onProgress?(progress: { readonly table: Table; readonly rows: number; readonly of: number }): void;
 }
 
-/** Rows of one statement: a file has 45 columns, and SQLite accepts 32,766 values. */
+/** Rows per statement. A file has 45 columns, and SQLite allows at most 32,766 bound values. */
 const BATCH = 500;
 
 /**
- * Copies every row of one ledger into an empty one, with its numbers and its identity, and reads it back to compare. A
- * copy that exists and matches is only compared. Both sides are in a transaction, which the caller commits, or rolls
- * back when this throws.
+ * Copies every row of a ledger into an empty one, including row numbers and the ledger's identity, then reads the copy
+ * back to compare. An existing copy is only compared. Both sides are in a transaction, which the caller commits, or
+ * rolls back if this throws.
  *
- * @throws {LedgerError} when the target is not empty, or the rows read back differ from those written
+ * @throws {LedgerError} if the target is not empty, or the rows read back differ from those written
  */
 export async function copyLedger(from: Side, to: Side, options: CopyOptions): Promise<readonly Copied[]> {
   const before = await copiedBefore({ from, to, ...options });
@@ -77,7 +77,7 @@ export async function copyLedger(from: Side, to: Side, options: CopyOptions): Pr
 
 const allTables = Object.keys(tables) as readonly Table[];
 
-/** @throws {LedgerError} when the ledger has rows that a new one lacks */
+/** @throws {LedgerError} if the ledger has rows that a new ledger lacks */
 export async function requireEmpty(side: Side): Promise<void> {
   for (const table of allTables.filter((each) => !bornWith.includes(each))) {
     const rows = await count(side, table);
@@ -88,7 +88,7 @@ export async function requireEmpty(side: Side): Promise<void> {
   }
 }
 
-/** @returns null when the target is not a copy of this ledger, row for row */
+/** Compares an existing copy. @returns null if the target is not a row-for-row copy of this ledger */
 async function copiedBefore({ from, to, translated }: Copying): Promise<readonly Copied[] | null> {
   if ((await identityOf(from)) !== (await identityOf(to))) return null;
   const copied: Copied[] = [];
@@ -128,8 +128,8 @@ async function copyTable(table: Table, { from, to, translated, onProgress }: Cop
 }
 
 /**
- * The columns without those that only one store has: checksums of rows in a file, the writer of a row in a fleet,
- * search columns.
+ * Returns the columns that both stores have. Only a file has row checksums; only a fleet has search columns and the
+ * host that wrote a row.
  */
 async function commonColumns(table: Table, from: Side, to: Side): Promise<readonly string[]> {
   const theirs = await to.columns(table);
@@ -154,7 +154,7 @@ async function* batches(side: Side, table: Table, names: readonly string[]): Asy
   }
 }
 
-/** PostgreSQL accepts no NUL in a text, and half a surrogate pair is not valid UTF-8. */
+/** Translates a row for the other ledger: its folder, and text that PostgreSQL cannot store (NUL, lone surrogates). */
 function inWordsOf(table: Table, row: StoredRow, translated: CopyOptions['translated']): StoredRow {
   const { folder, expectation, json } = tables[table];
   const named = (text: string): string => translated(text, table);
@@ -197,14 +197,14 @@ async function count(side: Side, table: Table): Promise<number> {
   return Number(row?.['n'] ?? 0);
 }
 
-/** `end` and `by` are keywords of SQL. */
+/** Quotes a column name: `end` and `by` are SQL keywords. */
 function quoted(name: string): string {
   return `"${name}"`;
 }
 
 /**
- * The checksum of a set of rows, independent of their order: a folder has another name on the other side, and so
- * another position.
+ * Checksum of a set of rows, independent of their order. Folders have different names on the two sides, so their rows
+ * sort differently.
  */
 class RowSum {
   readonly #lanes = new BigUint64Array(4);

@@ -23,22 +23,22 @@ import { translated } from '../../ledger/unavailable.ts';
 
 export interface Fleet {
   readonly pool: PostgresPool;
-  /** `PostgreSQL at db.example.com` */
+  /** Display name, such as `PostgreSQL at db.example.com`. */
   readonly name: string;
   readonly user: string;
-  /** This member, recorded as the writer of the rows. */
+  /** Name of this host, recorded as the writer of the copied rows. */
   readonly hostName: string;
 }
 
 /**
  * Copies the ledger of a state directory to an empty database, completely or not at all. The ledger and the receipts
- * stay in place. An existing copy is compared and recorded, so the command can be repeated after an unknown result.
+ * stay in place. An existing copy is compared and recorded, so the command can be repeated after an unknown outcome.
  *
  * @throws {LedgerError} with the reason
  */
 export async function copyToPostgres(stateDir: string, fleet: Fleet, options: CopyOptions): Promise<readonly Copied[]> {
   await migrate(fleet);
-  // Opens it once in the usual way, which repairs what a crash left and upgrades the tables.
+  // Opening the ledger normally repairs crash damage and upgrades the tables.
   await (await openLedger(stateDir))[Symbol.asyncDispose]();
   const path = ledgerPath(stateDir);
   const copied = await withDatabase(path, (database) =>
@@ -54,7 +54,8 @@ export async function copyToPostgres(stateDir: string, fleet: Fleet, options: Co
 
 /**
  * Copies the ledger of a database to a state directory, completely or not at all. The database stays unchanged. A
- * ledger that was copied to a database before is set aside as `ledger.db.old-TIME`; one that is in use is not touched.
+ * ledger file that was copied to a database earlier is renamed to `ledger.db.old-TIME`; a ledger file in use is not
+ * replaced.
  *
  * @throws {LedgerError} with the reason; nothing was copied
  */
@@ -64,13 +65,13 @@ export async function copyToSqlite(fleet: Fleet, stateDir: string, options: Copy
   const path = ledgerPath(stateDir);
   if (!isOld && (await isLedgerFile(path)))
     await withDatabase(path, (database) => requireEmpty(sqliteSide(database, path)));
-  // A separate file until it is complete, so that after a crash dropcast starts with the previous ledger.
+  // The copy stays in a separate file until it is complete. After a crash, dropcast starts with the previous ledger.
   const fresh = `${path}.copy`;
   await removeLedger(fresh);
   try {
     const { copied, id } = await copyToFile(fleet, { fresh, path }, options);
     await inStateDirectory(stateDir, async () => {
-      // Written first: otherwise the next start would give the copy the identity of the previous ledger.
+      // The id is written first; otherwise the next start would give the copy the identity of the previous ledger.
       await writeLedgerId(stateDir, id);
       if (isOld) await setAside(path);
       await rename(fresh, path);
@@ -86,7 +87,7 @@ async function copyToFile(fleet: Fleet, { fresh, path }: { fresh: string; path: 
   return withDatabase(fresh, async (database) => {
     const to = sqliteSide(database, path);
     const copied = await inTransaction(database, () =>
-      // One snapshot, even if a host writes that has been silent for a while.
+      // A read transaction sees one snapshot, even if a host that has been silent for a while resumes writing.
       fleet.pool.transaction(async (ask) => {
         await requireNoMembers(ask, fleet);
         const from = postgresSide(ask, fleet.name, (_, row) => row);
@@ -97,12 +98,12 @@ async function copyToFile(fleet: Fleet, { fresh, path }: { fresh: string; path: 
   });
 }
 
-/** An interrupted first start leaves an empty file. */
+/** Whether the ledger file has content. An interrupted first start leaves an empty file. */
 async function isLedgerFile(path: string): Promise<boolean> {
   return ((await sizeOfUsableFile(path)) ?? 0) > 0;
 }
 
-/** Moves it aside, together with what a crash left. */
+/** Renames an old ledger file, and the write-ahead log that a crash left. */
 async function setAside(path: string): Promise<void> {
   const since = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14);
   for (const end of ['', '-wal']) {
@@ -130,7 +131,7 @@ async function withDatabase<T>(path: string, work: (database: DatabaseSync) => P
   }
 }
 
-/** @throws {LedgerError} what the file system refuses */
+/** Runs `work` on the state directory. @throws {LedgerError} if the file system refuses */
 async function inStateDirectory(stateDir: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -140,7 +141,10 @@ async function inStateDirectory(stateDir: string, work: () => Promise<void>): Pr
   }
 }
 
-/** Running hosts report every few seconds. None may start before the copy is complete. */
+/**
+ * Requires that no host has reported recently: running hosts report every few seconds. The lock keeps hosts from
+ * starting before the copy is complete.
+ */
 async function requireNoMembers(ask: Ask, { name }: Fleet): Promise<void> {
   await ask('LOCK TABLE host IN SHARE ROW EXCLUSIVE MODE');
   const rows = await ask<{ name: string }>(
@@ -152,7 +156,7 @@ async function requireNoMembers(ask: Ask, { name }: Fleet): Promise<void> {
     );
 }
 
-/** Adds the columns of a row written by this host, by which PostgreSQL finds files. */
+/** Adds the columns that PostgreSQL searches files by, and this host as the writer of the row. */
 function writtenBy(host: string): Side['completed'] {
   return (table, row) => {
     if (table !== 'file') return row;
@@ -161,10 +165,10 @@ function writtenBy(host: string): Side['completed'] {
   };
 }
 
-/** Tables whose rows are numbered. */
+/** Tables with numbered rows. */
 const numbered: ReadonlySet<Table> = new Set(['file', 'history', 'outbox', 'event']);
 
-/** A ledger in the schema `dropcast`, in the transaction of `ask`. */
+/** The ledger in the schema `dropcast`, accessed in the transaction of `ask`. */
 function postgresSide(ask: Ask, name: string, completed: Side['completed']): Side {
   const asked: Side['ask'] = (text, values = []) => ask<StoredRow>(numberedMarks(text), values);
   return {
@@ -182,14 +186,14 @@ function postgresSide(ask: Ask, name: string, completed: Side['completed']): Sid
     insert: async (table, rows) => {
       const { text, values } = insertion(table, rows, numbered.has(table) ? 'OVERRIDING SYSTEM VALUE' : '');
       await asked(text, values);
-      // The next new row follows all copied ones.
+      // New rows must get numbers after the copied ones.
       if (numbered.has(table))
         await asked(`SELECT setval(pg_get_serial_sequence(?, 'seq'), (SELECT max(seq) FROM ${table}))`, [table]);
     },
   };
 }
 
-/** `?` is SQLite's placeholder, and occurs nowhere else in our texts. */
+/** Replaces SQLite's `?` placeholders with `$1`, `$2`, …; our statements contain no other `?`. */
 function numberedMarks(text: string): string {
   let n = 0;
   return text.replaceAll('?', () => `$${(n += 1)}`);
@@ -218,7 +222,7 @@ function sqliteSide(database: DatabaseSync, name: string): Side {
   };
 }
 
-/** @param work throws to undo all of it */
+/** Runs `work` in a transaction, which is rolled back if `work` throws. */
 export async function inTransaction<T>(database: DatabaseSync, work: () => Promise<T>): Promise<T> {
   refusing(database, () => database.exec('BEGIN IMMEDIATE'));
   try {
@@ -231,7 +235,7 @@ export async function inTransaction<T>(database: DatabaseSync, work: () => Promi
   }
 }
 
-/** @throws {LedgerUnavailableError} when the machine refuses */
+/** @throws {LedgerUnavailableError} if the machine refuses to read or write */
 function refusing<T>(database: DatabaseSync, work: () => T): T {
   try {
     return work();

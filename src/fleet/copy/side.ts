@@ -3,20 +3,23 @@ import type { StoredRow, Value } from '../../ledger/work.ts';
 
 export type Table = keyof LedgerTables;
 
-/** The source or target of a copy, in one transaction: it is one snapshot, and is written completely or not at all. */
+/**
+ * The source or target of a copy. Each side is in one transaction, so reads see one snapshot and writes are all or
+ * nothing.
+ */
 export interface Side {
-  /** For display. */
+  /** Display name. */
   readonly name: string;
   columns(table: Table): Promise<readonly string[]>;
-  /** Values replace each `?` of the text. */
+  /** Runs a statement; `values` replace its `?` placeholders. */
   ask(text: string, values?: readonly Value[]): Promise<readonly StoredRow[]>;
-  /** Adds the columns that only this store has: a checksum, search columns. */
+  /** Adds the columns that only this store has, such as checksums and search columns. */
   completed(table: Table, row: StoredRow): StoredRow;
-  /** Adds rows with their existing numbers. */
+  /** Inserts rows with their existing numbers. */
   insert(table: Table, rows: readonly StoredRow[]): Promise<void>;
 }
 
-/** The statement that adds rows, and its values. @param clause between columns and values */
+/** Builds the statement that inserts rows. @param clause text between columns and values */
 export function insertion(table: Table, rows: readonly StoredRow[], clause = ''): { text: string; values: Value[] } {
   const names = Object.keys(rows[0] ?? {});
   const marks = `(${names.map(() => '?').join(', ')})`;

@@ -1,11 +1,11 @@
 import { copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** A file of the demo. */
+/** A file that the demo drops. */
 export interface DemoFile {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
-  /** The short name of its folder, and its name there. */
+  /** Display name: the short name of the folder, and the file's path in the folder. */
   readonly name: string;
 }
 
@@ -18,9 +18,7 @@ const onShare: readonly (readonly [sample: string, to: string])[] = [
   ['interview.mp3', 'talks/interview.mp3'],
 ];
 
-/**
- * Copies the samples to their folders, and renames each at the end, as an exporter does. No two have the same content.
- */
+/** Copies the samples to their folders and finally renames each, as an exporter does. All copies differ in content. */
 export async function dropFiles(
   samples: string,
   share: string,
@@ -46,7 +44,7 @@ async function drop(sample: string, path: string): Promise<void> {
   await rename(hidden, path);
 }
 
-/** A box of an MP4 file that players ignore: it makes equal samples different files. */
+/** A `free` box, which MP4 players ignore. It makes copies of the same sample differ. */
 function note(text: string): Buffer {
   const content = Buffer.from(text);
   const head = Buffer.alloc(8);

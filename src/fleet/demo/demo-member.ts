@@ -11,24 +11,24 @@ import { CommandError, exitCodes } from '../../cli/shell.ts';
 import type { Shell } from '../../cli/shell.ts';
 import type { DemoPostgres } from './demo-postgres.ts';
 
-/** A member of the fleet: a daemon in a process of its own. */
+/** A fleet member: a daemon in its own process. */
 export interface DemoMember extends AsyncDisposable {
   readonly name: string;
-  /** Its own folder, which no other member can read. */
+  /** The member's own folder, which no other member watches. */
   readonly folder: string;
   isRunning(): boolean;
-  /** Starts or restarts it. Resolves when it is ready. */
+  /** Starts or restarts the member. Resolves when it is ready. */
   start(): Promise<void>;
-  /** Kills it like `kill -9`. */
+  /** Kills the member with SIGKILL. */
   kill(): void;
-  /** Its view of all files; null when it does not answer. */
+  /** Returns the member's view of all files; null if it does not answer. */
   files(): Promise<readonly FileView[] | null>;
 }
 
 export interface DemoFleet {
-  /** The directory of the whole demo. */
+  /** Directory of the whole demo. */
   readonly scratch: string;
-  /** The folder that all members can read. */
+  /** Folder that all members watch. */
   readonly share: string;
   readonly sandbox: Sandbox;
   readonly postgres: DemoPostgres;
@@ -51,9 +51,9 @@ interface Where {
   readonly env: Shell['env'];
 }
 
-/** Characters kept of a member's output: enough to show why it did not start. */
+/** Characters of a member's output to keep, enough to show why it did not start. */
 const mostSaid = 4_000;
-/** Three members start at once, each in a process of its own. */
+/** Start timeout in milliseconds. Three members start at the same time, each in its own process. */
 const startsWithinMs = 120_000;
 
 class Member implements DemoMember {
@@ -75,7 +75,7 @@ class Member implements DemoMember {
 
   async start(): Promise<void> {
     const { config, env } = this.#where;
-    // In a process group of its own: Ctrl-C of the terminal reaches only the demo, which stops its members itself.
+    // Each member has its own process group: Ctrl-C reaches only the demo, which stops its members itself.
     const child = spawn(process.execPath, [programFile(), 'run', '--config', config], {
       env,
       detached: true,

@@ -12,20 +12,20 @@ import type { Shell } from '../../cli/shell.ts';
 
 const run = promisify(execFile);
 
-/** A database for the demo, which is removed with it. */
+/** A database for the demo, removed when the demo ends. */
 export interface DemoPostgres extends AsyncDisposable {
-  /** As the key `ledger` takes it. */
+  /** Address for the configuration key `ledger`. */
   readonly url: string;
-  /** Null: none is needed. */
+  /** null: not needed */
   readonly password: string | null;
-  /** Where it is, for people. */
+  /** Location for display. */
   readonly where: string;
 }
 
 /**
- * A database on the server that `PGHOST` names, else on one of its own in a temporary directory.
+ * Creates a database on the server named by `PGHOST`, or starts a temporary server.
  *
- * @throws {CommandError} there is no PostgreSQL, or it does not start
+ * @throws {CommandError} if PostgreSQL is missing or does not start, or the server refuses to create a database
  */
 export async function openDemoPostgres({ env }: Pick<Shell, 'env'>, find = findPrograms): Promise<DemoPostgres> {
   const programs = find(env['PATH'] ?? '');
@@ -43,7 +43,7 @@ export async function openDemoPostgres({ env }: Pick<Shell, 'env'>, find = findP
   }
 }
 
-/** The folder of `initdb` and `postgres`, newest version first: Debian keeps them off the PATH. */
+/** Finds the folder with `initdb` and `postgres`, newest version first. Debian keeps these programs off the PATH. */
 function findPrograms(path: string): string | null {
   const versionOf = (folder: string): number => Number(/(\d+)\/bin$/.exec(folder)?.[1] ?? 0);
   const ofDebian = globSync('/usr/lib/postgresql/*/bin').toSorted((one, other) => versionOf(other) - versionOf(one));
@@ -73,7 +73,7 @@ async function databaseOn(host: string, env: Shell['env'], programs: string | nu
   };
 }
 
-/** Reached through a socket in its own directory alone: no port is taken. */
+/** Starts a temporary server that listens only on a socket in its own directory, so it needs no port. */
 async function ownServer(programs: string): Promise<DemoPostgres> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(await realpath(tmpdir()), 'dropcast-pg-'));
@@ -91,7 +91,7 @@ async function ownServer(programs: string): Promise<DemoPostgres> {
   const server = spawn(
     join(programs, 'postgres'),
     ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
-    // Ctrl-C reaches the whole group of the terminal: the server ends after its members.
+    // Ctrl-C reaches the terminal's whole process group, but the server must outlive the members.
     { ...options, detached: true },
   );
   stack.defer(async () => {
@@ -129,7 +129,7 @@ async function ended(program: string, args: readonly string[], options: SpawnOpt
   if (code !== 0) throw new Error(said.trim());
 }
 
-/** PostgreSQL refuses to run as root: then the user of the installed one does. */
+/** The user to run the server as. PostgreSQL refuses to run as root, so root uses the user `postgres`. */
 function ownerOfServers(): { readonly uid?: number; readonly gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const idOf = (which: string): number => Number(spawnSync('id', [which, 'postgres'], { encoding: 'utf8' }).stdout);

@@ -3,20 +3,25 @@ import { hasEnded } from '../../cli/output/progress-view.ts';
 import type { FileProgress, ProgressView } from '../../cli/output/progress-view.ts';
 import type { DemoFile } from './demo-files.ts';
 
-/** The progress of the demo's files, as its members report it. */
+/** Progress of the demo's files, as reported by the members. */
 export class FleetCourse {
   readonly #files: readonly DemoFile[];
   readonly #now = new Map<string, FileView>();
-  /** By path, the members that were seen sending it, in their order. */
+  /** Path -> members seen sending the file, in order. */
   readonly #senders = new Map<string, string[]>();
-  /** By path, files whose end was displayed. */
+  /** Paths of files whose completion was displayed. */
   readonly #ended = new Set<string>();
 
   constructor(files: readonly DemoFile[]) {
     this.#files = files;
   }
 
-  /** @param member the reporting member, which knows most about its own work */
+  /**
+   * Records a member's report. Each member knows most about its own work, so its newer view of another member's file is
+   * ignored.
+   *
+   * @param member the reporting member
+   */
   hear(member: string, views: readonly FileView[]): void {
     for (const view of views) {
       const before = this.#now.get(view.path);
@@ -26,7 +31,7 @@ export class FleetCourse {
     }
   }
 
-  /** The member that is sending a file of the share, with most of it still to come. */
+  /** Returns the member that is sending a file from the share and has the most bytes left. */
   busySender(): { readonly member: string; readonly file: DemoFile } | null {
     const sending = this.#files
       .filter(({ name }) => name.startsWith('nas1/'))
@@ -45,8 +50,8 @@ export class FleetCourse {
   }
 
   /**
-   * The member that now has the file of a dead one. An upload may end between two checks, so the host of its row counts
-   * as well.
+   * Returns the member that took over a dead member's file. An upload may finish between two checks, so the host in the
+   * file's row counts as well.
    */
   heir(file: DemoFile, dead: string): string | null {
     const host = this.#now.get(file.path)?.host ?? null;
@@ -64,7 +69,7 @@ export class FleetCourse {
   }
 
   /**
-   * One line for each file and member: a file that another member takes over gets a new line. The end of a file is
+   * Returns one line per file and member: a file that another member takes over gets a new line. A file's completion is
    * reported once.
    */
   progress(): ProgressView {

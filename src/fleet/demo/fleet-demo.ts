@@ -17,15 +17,15 @@ import { fleetSummary, fleetTable, judgeFleet } from './fleet-result.ts';
 
 const names = ['ingest1', 'ingest2', 'ingest3'];
 
-/** The interval between two checks of the members, in milliseconds. */
+/** Interval between checks of the members, in milliseconds. */
 const everyMs = 200;
 
-/** A slow machine needs two minutes. Then the demo reports what it has. */
+/** Time limit in milliseconds, after which the demo reports its results so far. A slow machine needs two minutes. */
 const longestMs = 300_000;
 
 /**
- * `dropcast demo --fleet`: PostgreSQL, three members and a service on this machine; one member is killed while it
- * uploads.
+ * `dropcast demo --fleet`: runs PostgreSQL, three members and a service on this machine, and kills one member while it
+ * is uploading.
  */
 export async function fleetDemo(shell: Shell, samples: string): Promise<number> {
   shell.takeOverSignals();

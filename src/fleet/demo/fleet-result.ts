@@ -8,7 +8,7 @@ import type { Shell } from '../../cli/shell.ts';
 import type { DemoFile } from './demo-files.ts';
 import type { FleetCourse } from './fleet-course.ts';
 
-/** The final content of the service, which is the only thing that counts. */
+/** Result of the demo, judged only by what the service holds in the end. */
 export interface FleetResult {
   readonly files: number;
   /** Files whose bytes are not on the service. */
@@ -18,7 +18,7 @@ export interface FleetResult {
   readonly isFine: boolean;
 }
 
-/** Compares the dropped files with the content of the service. */
+/** Compares the dropped files with the service's content. */
 export async function judgeFleet(
   files: readonly DemoFile[],
   course: FleetCourse,
@@ -29,7 +29,7 @@ export async function judgeFleet(
   const dropped = await Promise.all(files.map(async ({ path }) => sha256Of(await readFile(path))));
   const lost = dropped.filter((sha256) => !stored.includes(sha256)).length;
   const again = dropped.filter((sha256) => stored.filter((one) => one === sha256).length > 1).length;
-  // A body that replaced an equal one counts too.
+  // An upload that replaced an identical file counts, too.
   const twice = Math.max(again, bodies.length - stored.length);
   return { files: files.length, lost, twice, isFine: lost === 0 && twice === 0 && course.isOver() };
 }
@@ -45,7 +45,7 @@ export function fleetTable(files: readonly DemoFile[], course: FleetCourse, shel
   const rows = files.map((file) => {
     const seen = course.senders(file);
     const host = course.view(file)?.host ?? null;
-    // The row names the sender, even if the upload ended between two checks.
+    // The row names the sender even if the upload finished between two checks.
     const senders = host === null || seen.at(-1) === host ? seen : [...seen, host];
     return [
       file.name,

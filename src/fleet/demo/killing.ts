@@ -4,14 +4,14 @@ import type { DemoMember } from './demo-member.ts';
 import type { FleetCourse } from './fleet-course.ts';
 
 /**
- * Another member takes over 10 to 15 s after the kill. Only the victim can read its own card, so it is restarted in any
- * case.
+ * How long the victim stays down if no member takes over, in milliseconds. Takeover normally happens 10 to 15 s after
+ * the kill. Only the victim can read its own card, so it is restarted in any case.
  */
 const deadForMs = 30_000;
 
 /**
- * Kills one member while it sends a file of the share, and restarts it once another has taken that file over, or after
- * 30 s.
+ * Kills one member while it is sending a file from the share. Restarts it once another member has taken over that file,
+ * or after 30 s.
  */
 export class Killing {
   readonly #members: readonly DemoMember[];
@@ -27,7 +27,7 @@ export class Killing {
     this.#now = now;
   }
 
-  /** Whether no member is dead. */
+  /** Whether no member is currently dead. */
   get isOver(): boolean {
     return this.#victim === null || this.#isBack;
   }
