@@ -9,26 +9,32 @@ export interface ContentsWorld {
   readonly clock: Pick<Clock, 'elapsed'>;
   isHere(folder: string): boolean;
   load(id: string): Promise<Facts | null>;
-  /** Reads a file of this host. */
+  /** Hashes a file on this host. */
   readonly hash: LocalFiles['hash'];
-  /** Writes the row of this host now, and makes the others read it. */
+  /** Writes this host's row now and makes the other hosts read it. */
   tell(): Promise<void>;
 }
 
-/** A question is repeated every 20 s while its file waits; an answer stays in the row of its host for this long. */
+/**
+ * How long a question stays in this host's row, in milliseconds. A waiting file repeats its question every 20 s; the
+ * answer stays in the other host's row as long as the question.
+ */
 const askedMs = 60_000;
 
-/** The limit of pending questions to one host: every write of this host's row contains all of them. */
+/** Limit on pending questions: every write of this host's row contains all of them. */
 const mostAsked = 200;
 
-/** An answer takes as long as reading the file there. A disk that hangs on that host must not block this one. */
+/**
+ * How long to wait for an answer, in milliseconds. The other host needs time to read the whole file, but a hung disk
+ * there must not block this host.
+ */
 const patienceOf = (sizeBytes: number): number => 60_000 + sizeBytes / slowestBytesPerMs;
 const slowestBytesPerMs = 10_000;
 
 /**
- * The content of files that only another host can read: this host asks for their hash in its row among the hosts, and
- * the other answers in the same way. So two hosts that get the same content in folders of their own upload it once.
- * Without an answer the file continues, because an upload too many is better than none
+ * Hashes of files that only another host can read. This host asks for a hash in its row of the host table, and the
+ * other host answers in its own row. As a result, two hosts that receive the same content in their own folders upload
+ * it once. Without an answer the file continues, because one upload too many is better than none
  * (docs/decisions/0078-hosts-ask-each-other-for-hashes.md).
  */
 export class Contents implements AsyncDisposable {
@@ -36,7 +42,7 @@ export class Contents implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #asked = new Map<string, number>();
   readonly #known = new Map<string, string | null>();
-  /** Files whose hash was requested, in folders of other hosts. */
+  /** Files whose hash was requested, but that are in folders of other hosts. */
   readonly #ofOthers = new Set<string>();
   readonly #toRead = new Set<string>();
   #reading: Promise<void> | null = null;
@@ -53,15 +59,15 @@ export class Contents implements AsyncDisposable {
   }
 
   /**
-   * Waits until the host that can read a file has read it.
+   * Waits until the host that can read a file has hashed it.
    *
-   * @returns null: this host can read the file itself, no running host can, none answered in time, or the wait was
+   * @returns null: this host can read the file itself, no running host can, no answer arrived in time, or the wait was
    *   cancelled
    * @throws {LedgerUnavailableError}
    */
   async hashOf(facts: Facts, signal: AbortSignal): Promise<string | null> {
     if (this.#world.isHere(facts.folder)) return null;
-    // A host that has just started may have found the other file.
+    // The other copy may be on a host that has just started.
     await this.#world.fleet.hosts();
     const given = AbortSignal.any([signal, this.#closing.signal]);
     const endsAt = this.#world.clock.elapsed() + patienceOf(facts.version.size);
@@ -75,7 +81,7 @@ export class Contents implements AsyncDisposable {
     return null;
   }
 
-  /** Called after the rows of the hosts were read. */
+  /** Answers other hosts' questions and looks for answers to ours. Called after the host rows were read. */
   look(): void {
     this.#answer();
     this.#looked.resolve();
@@ -88,8 +94,8 @@ export class Contents implements AsyncDisposable {
   }
 
   /**
-   * A running host that watches the place, or has not reported its folders yet. A host whose release cannot answer is
-   * not asked.
+   * Finds a running host that watches the place, or has not reported its folders yet. Hosts whose release cannot answer
+   * are skipped.
    */
   #readerOf(folder: string): Host | null {
     const reads = ({ name, doing: { contents, places, slots } }: Host): boolean =>
@@ -102,7 +108,7 @@ export class Contents implements AsyncDisposable {
     return this.#world.fleet.known().filter(({ name, isHeard, isStopped }) => name !== self && isHeard && !isStopped);
   }
 
-  /** @returns whether the question could be asked */
+  /** Adds a question to this host's row. @returns false if too many questions are pending */
   #ask(id: string): boolean {
     const isNew = !this.#asked.has(id);
     if (isNew && this.#asked.size >= mostAsked) return false;
@@ -128,7 +134,7 @@ export class Contents implements AsyncDisposable {
     });
   }
 
-  /** Reads one file after the other, because uploads use the same disk. Never rejects. */
+  /** Hashes the requested files one at a time, because uploads use the same disk. Never rejects. */
   async #readAll(): Promise<void> {
     for (const id of this.#toRead) {
       if (this.#closing.signal.aborted) return;
@@ -152,7 +158,7 @@ export class Contents implements AsyncDisposable {
     await this.#tell();
   }
 
-  /** If this fails, the other host reads the row a few seconds later. */
+  /** Publishes this host's row. If that fails, the other hosts read the row a few seconds later anyway. */
   async #tell(): Promise<void> {
     await this.#world
       .tell()

@@ -16,7 +16,7 @@ export interface FleetConfig {
   readonly uploads: Pick<Config['uploads'], 'concurrency'>;
 }
 
-/** More files than any host works on at the same time. */
+/** Limit on reported files, more than any host works on at the same time. */
 const mostTold = 200;
 
 interface Here extends RoundsHere, Pick<Parameters<typeof sightToTell>[0], 'folders' | 'expectations'> {
@@ -31,7 +31,11 @@ interface RoundsHere {
   readonly messageTargets: Pick<MessageTargets, 'deaf'>;
 }
 
-/** Pure: the report of this host to the others. @param placeOf the name of a folder in rows */
+/**
+ * Returns this host's report to the other hosts. Pure.
+ *
+ * @param placeOf returns a folder's name in rows
+ */
 export function doingOf(here: Here, { uploads, folders }: FleetConfig, placeOf: (folder: string) => string): Doing {
   const { rows, conductor, turn, messageTargets, contents } = here;
   const live = new Map(conductor.uploads().map((upload) => [upload.id, upload]));
@@ -53,7 +57,7 @@ export function doingOf(here: Here, { uploads, folders }: FleetConfig, placeOf: 
   };
 }
 
-/** Pure: what this host knows because it has the turn. */
+/** Returns what this host knows because it has the turn. Pure. */
 function roundsOf({ conductor, messageTargets }: RoundsHere): HostRounds {
   const { processingMs, latePoll } = conductor.pace();
   return {
@@ -72,8 +76,8 @@ interface Own extends Omit<Shown, 'ledger'> {
 }
 
 /**
- * The work in progress on all hosts, for views, because the rows that they count are shared too. The last report of
- * another host counts as its present work.
+ * Adds the other hosts' work in progress for views, which count rows of all hosts. Another host's last report counts as
+ * its current work.
  */
 export function ofAllHosts<T extends Own>(here: T, fleet: FleetView): T {
   const { rows, conductor, messageTargets } = here;
@@ -113,7 +117,7 @@ export function ofAllHosts<T extends Own>(here: T, fleet: FleetView): T {
   };
 }
 
-/** Only from the host that has the turn: knowledge from an earlier turn is out of date. */
+/** Returns what the host with the turn reports. Knowledge from an earlier turn is out of date. */
 function roundsOfFleet(here: Own, fleet: FleetView): HostRounds {
   const known = roundsOf(here);
   if (here.turn.signal() !== null) return known;
@@ -123,7 +127,7 @@ function roundsOfFleet(here: Own, fleet: FleetView): HostRounds {
   );
 }
 
-/** A file that was just taken over is in the rows of two hosts: the first counts. */
+/** Keeps one upload per file. A file that was just taken over is in two hosts' rows; the first one counts. */
 function withoutTwins(uploads: readonly LiveUpload[]): readonly LiveUpload[] {
   return [...new Map(uploads.toReversed().map((upload) => [upload.id, upload])).values()].toReversed();
 }

@@ -1,30 +1,30 @@
 import type { PostgresPool } from './postgres/pool.ts';
 
-/** The schema version of pg-boss's tables in its installed release. */
+/** Schema version of pg-boss's tables in the installed release. */
 export const knownJobSchema = 43;
 
 /** The state of a fleet's database, for `doctor`. */
 export interface DatabaseFacts {
-  /** `15.10` */
+  /** Server version, such as `15.10`. */
   readonly version: string;
-  /** `server_version_num`: 150010. */
+  /** `server_version_num`, such as 150010. */
   readonly versionNumber: number;
-  /** A standby accepts no changes. */
+  /** Whether the server is a standby, which accepts no changes. */
   readonly isStandby: boolean;
   /** Whether this connection is encrypted. */
   readonly isEncrypted: boolean;
-  /** How far the clock of this host is ahead of its clock, in milliseconds. */
+  /** How far this host's clock is ahead of the server's, in milliseconds. */
   readonly clockAheadMs: number;
-  /** All open connections, of all users, and how many a role without special rights may open. */
+  /** Open connections of all users, and the most that roles without special rights may open. */
   readonly connections: { readonly open: number; readonly most: number };
   readonly user: string;
-  /** Whether it already has tables of dropcast. */
+  /** Whether the database already has dropcast's tables. */
   readonly hasTables: boolean;
-  /** Whether the user may create them. */
+  /** Whether the user may create the tables. */
   readonly mayCreate: boolean;
   /** Tables that the user may not read or change. */
   readonly closedTables: readonly string[];
-  /** The version of pg-boss's tables; null: there are none yet. */
+  /** Schema version of pg-boss's tables; null: no tables yet. */
   readonly jobSchema: number | null;
 }
 
@@ -51,7 +51,7 @@ export async function examineDatabase(pool: Pick<PostgresPool, 'rows'>, now: () 
   };
 }
 
-/** A name without access exists nevertheless. */
+/** SQL condition for whether a table exists. It also finds tables that the user has no access to. */
 const isThere = (schema: string, table: string): string =>
   `EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = '${schema}' AND relname = '${table}')`;
 

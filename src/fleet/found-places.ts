@@ -8,7 +8,7 @@ import type { AskedProof, Host, ProofAnswer, Proofs } from '../view/hosts/fleet-
 import { localPlace, placeOfShare } from './places.ts';
 import type { WatchedShare } from './shared-folders.ts';
 
-/** A folder of the configuration. */
+/** A configured folder. */
 export interface ConfiguredFolder {
   readonly path: string;
   readonly share?: string;
@@ -17,7 +17,7 @@ export interface ConfiguredFolder {
 interface FoundPlace {
   readonly path: string;
   readonly place: string;
-  /** The mark that was proved: another mark needs another proof. */
+  /** Fingerprint of the mark that was proved. Another mark needs another proof. */
   readonly mark: string;
 }
 
@@ -26,10 +26,10 @@ export interface FoundPlacesWorld {
   readonly stateDir: string;
   readonly logger: Logger;
   folders(): readonly ConfiguredFolder[];
-  /** Id of the ledger of the fleet. */
+  /** Id of the fleet's ledger. */
   ledger(): string;
   known(): readonly Host[];
-  /** Called when a folder has become another place, before others learn of it. */
+  /** Called when a folder has become another place, before other hosts learn of it. */
   changed(): Promise<void>;
 }
 
@@ -39,9 +39,9 @@ interface Open {
 }
 
 /**
- * Folders without `share` that are the same place on several hosts. A mark alone proves nothing, because it is copied
- * with its folder: this host writes a file next to it, and a running host that watches the place has to see that very
- * file. A proof is kept (docs/decisions/0073-a-place-is-proved-by-a-living-host.md).
+ * Folders without `share` that are the same place on several hosts. A mark alone proves nothing, because copying a
+ * folder copies its mark. Instead, this host writes a file next to the mark, and a running host that watches the place
+ * must see that exact file. Proofs are kept (docs/decisions/0073-a-place-is-proved-by-a-living-host.md).
  */
 export class FoundPlaces implements AsyncDisposable {
   readonly #world: FoundPlacesWorld;
@@ -59,17 +59,17 @@ export class FoundPlaces implements AsyncDisposable {
     return this.#found;
   }
 
-  /** The questions and answers of this host. */
+  /** This host's questions and answers. */
   words(): Proofs {
     return { asked: [...this.#open.values()].flatMap(({ asked }) => asked ?? []), answers: this.#answers };
   }
 
-  /** Why a folder whose mark names another place is not proved to be that place. */
+  /** Returns why a folder is not proved to be the place that its mark names. */
   whyUnproven(folder: string): string | null {
     return this.#open.get(folder)?.why ?? null;
   }
 
-  /** Asks, answers, and adopts what was proved. Never rejects. */
+  /** Answers other hosts, asks its own questions, and adopts proved places. Never rejects. */
   look(): Promise<void> {
     return (this.#looking ??= this.#look()
       .catch((err: unknown) => this.#world.logger.warn('Cannot check which folders are shared', { err }))
@@ -103,14 +103,14 @@ export class FoundPlaces implements AsyncDisposable {
     this.#answers = answers;
   }
 
-  /** @returns null when this host does not read the place now */
+  /** Checks whether this host sees the asker's proof file. @returns null if this host is not reading the place now */
   async #isSame(asker: string, asked: AskedProof): Promise<boolean | null> {
     const folder = this.#world.folders().find((each) => this.#placeOf(each) === asked.place);
     if (folder === undefined) return null;
     const mark = await this.#ownMark(folder.path);
     if (mark?.place !== asked.place) return null;
     if (!(await seesProof(folder.path, asker, asked))) return false;
-    // From here on other hosts write rows of this folder, too.
+    // From now on, other hosts write rows for this folder, too.
     if (folder.share === undefined) await this.#take(folder.path, asked.place, mark);
     return true;
   }
@@ -132,7 +132,7 @@ export class FoundPlaces implements AsyncDisposable {
     this.#open.set(folder, { asked, why: whyOf(place, answers) });
   }
 
-  /** The existing question, or a new one. */
+  /** Returns the pending question, or asks a new one. */
   async #asked(folder: string, place: string): Promise<AskedProof | null> {
     const before = this.#open.get(folder)?.asked;
     const { self } = this.#world;
@@ -151,7 +151,7 @@ export class FoundPlaces implements AsyncDisposable {
   async #take(path: string, place: string, mark: MarkFile): Promise<void> {
     if (this.#isFound(path)) return;
     const found = [...this.#found.filter((each) => each.path !== path), { path, place, mark: mark.fingerprint }];
-    // Saved first: the folder must not become local again after a restart.
+    // The proof is saved first, so that the folder does not become local again after a restart.
     await save(this.#world.stateDir, found);
     this.#found = found;
     await this.#world.changed();
@@ -164,12 +164,12 @@ export class FoundPlaces implements AsyncDisposable {
     if (asked !== null) await this.#withdraw(folder);
   }
 
-  /** A file that remains is harmless, and the next question replaces it. */
+  /** Removes the proof file. A leftover file is harmless: the next question replaces it. */
   async #withdraw(folder: string): Promise<void> {
     await removeProof(folder, this.#world.self).catch(() => undefined);
   }
 
-  /** The mark of this fleet in a folder, or null. */
+  /** Returns the folder's mark if it belongs to this fleet, otherwise null. */
   async #ownMark(folder: string): Promise<MarkFile | null> {
     const mark = await markFileOf(folder);
     return mark?.ledger === this.#world.ledger() ? mark : null;
@@ -179,7 +179,7 @@ export class FoundPlaces implements AsyncDisposable {
     return this.#found.some(({ path }) => path === folder);
   }
 
-  /** Two folders of one host cannot be the same place. */
+  /** Whether a folder of this host already is the place. Two folders on one host cannot be the same place. */
   #isTaken(place: string): boolean {
     return this.#world.folders().some((folder) => this.#placeOf(folder) === place);
   }
@@ -190,12 +190,12 @@ export class FoundPlaces implements AsyncDisposable {
   }
 }
 
-/** Loads earlier proofs. A folder with a new mark needs another proof; a folder that is not mounted keeps its place. */
+/** Loads earlier proofs. A folder with a new mark needs another proof; an unmounted folder keeps its place. */
 export async function openFoundPlaces(world: FoundPlacesWorld): Promise<FoundPlaces> {
   return new FoundPlaces(world, await readFoundPlaces(world.stateDir));
 }
 
-/** Reads earlier proofs by a daemon of this state directory. */
+/** Reads the proofs saved in a state directory. */
 export async function readFoundPlaces(stateDir: string): Promise<readonly FoundPlace[]> {
   const kept: FoundPlace[] = [];
   for (const found of await load(stateDir)) {
@@ -205,7 +205,7 @@ export async function readFoundPlaces(stateDir: string): Promise<readonly FoundP
   return kept;
 }
 
-/** The folders that other hosts may watch too: declared, or proved. */
+/** Returns the folders that other hosts may watch, too: declared as shares, or proved to be shared. */
 export function sharedOf(
   folders: readonly ConfiguredFolder[],
   found: readonly WatchedShare[],

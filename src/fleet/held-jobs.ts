@@ -4,22 +4,28 @@ import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
 import { heartbeatSeconds, longestJobMs } from './job-queue.ts';
 import type { Grant, JobQueue } from './job-queue.ts';
 
-/** How often a host confirms all its jobs with one heartbeat. */
+/** Interval of the heartbeat that confirms all jobs of this host, in milliseconds. */
 const touchEveryMs = 2_500;
 
-/** A host without a heartbeat for this long gives up, before another host may start. */
+/**
+ * Time without a heartbeat after which this host gives up its jobs, in milliseconds. It gives up before another host
+ * may start.
+ */
 const silentMs = 0.8 * heartbeatSeconds * 1_000;
 
-/** How often this is checked. After the process was suspended, the check runs before anything is sent. */
+/**
+ * Interval between checks for missed heartbeats, in milliseconds. After a suspension of the process, the check runs
+ * before anything is sent.
+ */
 const lookEveryMs = 250;
 
 /**
- * A job ends after a day, however often it was touched: before that it is given back and taken again, in one
- * transaction.
+ * Age at which a job is completed and taken again in one transaction, in milliseconds. Heartbeats do not keep a job
+ * alive for more than a day.
  */
 const renewJobAfterMs = longestJobMs - 3_600_000;
 
-/** How long the last part of an upload waits for the database. */
+/** How long the last part of an upload waits for the database, in milliseconds. */
 const confirmWithinMs = 60_000;
 const confirmEveryMs = 500;
 
@@ -31,16 +37,16 @@ export interface HeldJobsOptions {
 
 /** A job that this host holds. */
 export interface HeldJob {
-  /** Fires when the job went to another host, or may have. */
+  /** Aborted when another host has, or may have, the job. */
   readonly lost: AbortSignal;
   /**
-   * Asks whether the job is still ours, and waits for a database that is away. From then on its silence counts, despite
-   * `sends`.
+   * Checks whether this host still has the job, and waits if the database is unreachable. From then on the database's
+   * silence counts again, despite `sends`.
    *
-   * @throws {LedgerUnavailableError} the database stayed away
+   * @throws {LedgerUnavailableError} if the database stayed unreachable
    */
   confirm(): Promise<boolean>;
-  /** Until `confirm`, the silence of the database does not count. */
+  /** Makes silence of the database harmless until `confirm` is called. */
   sends(): void;
   release(): Promise<void>;
 }
@@ -56,7 +62,7 @@ interface Held {
   isSilenceFine: boolean;
 }
 
-/** The jobs of one queue that this host holds, confirmed by one heartbeat. */
+/** The jobs in one queue that this host holds, all confirmed by one heartbeat. */
 export class HeldJobs implements AsyncDisposable {
   readonly #options: HeldJobsOptions;
   readonly #held = new Map<string, Held>();
@@ -72,7 +78,11 @@ export class HeldJobs implements AsyncDisposable {
     ];
   }
 
-  /** @param numberIn reads the number of the job in the transaction that takes it; null: there is none */
+  /**
+   * Takes a job if it is free.
+   *
+   * @param numberIn reads the job's number in the transaction that takes the job; null: there is no such job
+   */
   async take(key: string, numberIn: (ask: Ask) => Promise<number | null>): Promise<HeldJob | null> {
     if (this.#held.has(key) || this.#taking.has(key)) return null;
     this.#taking.add(key);
@@ -103,7 +113,7 @@ export class HeldJobs implements AsyncDisposable {
     await Promise.all(held.map(({ grant }) => this.#options.queue.complete(grant).catch(() => undefined)));
   }
 
-  /** After an unknown outcome the job is not touched, so it expires. */
+  /** Takes the job. If the outcome is unknown, the job gets no heartbeats, so it expires. */
   async #granted(key: string, numberIn: (ask: Ask) => Promise<number | null>): Promise<Held | null> {
     const { pool, queue, clock } = this.#options;
     const askedAt = clock.elapsed();
@@ -119,7 +129,7 @@ export class HeldJobs implements AsyncDisposable {
   async #release(held: Held): Promise<void> {
     if (!this.#has(held)) return;
     this.#held.delete(held.key);
-    // While the database is away, the job expires.
+    // If the database is unreachable, the job expires.
     await this.#options.queue.complete(held.grant).catch(() => undefined);
   }
 
@@ -131,7 +141,7 @@ export class HeldJobs implements AsyncDisposable {
         const { grant } = held;
         await this.#beat([held]);
         held.isSilenceFine = false;
-        // An answer may have arrived while this process was suspended.
+        // The process may have been suspended since the answer arrived.
         this.#look();
         if (held.grant === grant) break;
       } catch (error) {
@@ -158,7 +168,7 @@ export class HeldJobs implements AsyncDisposable {
       const old = [...this.#held.values()].filter(({ jobSince }) => elapsed() - jobSince > renewJobAfterMs);
       for (const held of old) await this.#renewJob(held);
     } catch {
-      // The next heartbeat tries again; until then the silence counts.
+      // The next heartbeat retries; until then the silence counts.
     }
   }
 
@@ -167,7 +177,7 @@ export class HeldJobs implements AsyncDisposable {
     const asked = those.map((held): [Held, Grant] => [held, held.grant]);
     const ours = await this.#options.queue.touch(asked.map(([, grant]) => grant));
     for (const [held, grant] of asked) {
-      // It holds another job since then.
+      // The job was renewed in the meantime.
       if (held.grant !== grant) continue;
       if (ours.has(grant.job)) held.beatAt = Math.max(held.beatAt, askedAt);
       else if (this.#has(held)) this.#lose(held);
@@ -185,11 +195,11 @@ export class HeldJobs implements AsyncDisposable {
     held.grant = grant;
     held.beatAt = askedAt;
     held.jobSince = askedAt;
-    // It was given back in the meantime, and no other code would complete the new job.
+    // The key was released in the meantime, so no other code would complete the new job.
     if (!this.#has(held)) await queue.complete(grant);
   }
 
-  /** Another host may start after this one was silent for long: everything that requires the job stops here. */
+  /** Gives up jobs without a recent heartbeat, because another host may take them over. */
   #look(): void {
     const now = this.#options.clock.elapsed();
     for (const held of this.#held.values()) if (!held.isSilenceFine && now - held.beatAt > silentMs) this.#lose(held);

@@ -5,8 +5,9 @@ import { hostView } from '../view/hosts/host-view.ts';
 import type { HostView } from '../view/hosts/host-view.ts';
 
 /**
- * Reports when a host joins, becomes silent or is drained, or when the database is away. @returns a function to call
- * after every possible change
+ * Reports when a host joins, becomes silent or is drained, and when the database becomes unreachable.
+ *
+ * @returns a function to call after every possible change
  */
 export function createHostNews(fleet: FleetView, news: Pick<NewsLines, 'add'>): () => void {
   let before = statesOf(fleet.known(), fleet.self);

@@ -1,18 +1,18 @@
 import type { Doing, Draining, Host } from '../view/hosts/fleet-view.ts';
 
-/** Runs one statement. Rejects with what the pool throws while the database is away. */
+/** Runs one statement. Rejects with the pool's error if the database is unreachable. */
 export type Ask = (text: string, values: readonly unknown[]) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
-/** How long a member counts as running after its last report: as long as its leases. */
+/** How long a member counts as running after its last report, in milliseconds; equals the duration of its leases. */
 export const heardMs = 15_000;
 
-/** Rows of members without a report for this long are removed. */
+/** Time without a report after which a member's row is removed, in milliseconds. */
 export const forgottenMs = 30 * 86_400_000;
 
 /** The row that a member writes about itself. */
 export interface OwnRow {
   readonly name: string;
-  /** Random: a new one for each start. */
+  /** Random id, new for each start. */
   readonly instance: string;
   readonly version: string;
   readonly schema: number;
@@ -21,30 +21,35 @@ export interface OwnRow {
 }
 
 export interface TableRead {
-  /** On the database's clock. */
+  /** Time of the read on the database's clock, in epoch milliseconds. */
   readonly at: number;
   readonly hosts: readonly StoredHost[];
 }
 
-/** A row, with times on the database's clock. */
+/** A stored row. Its times are on the database's clock. */
 export interface StoredHost extends Omit<Host, 'isHeard'> {
   readonly instance: string;
 }
 
 export interface HostTable {
   /**
-   * Writes the row of a member and reads all rows, in one statement.
+   * Writes a member's row and reads all rows, in one statement.
    *
-   * @param replaced the previous instance, known to have ended; null: none is known
-   * @returns `isOurs`: false when a running member has the name, and nothing was written
+   * @param replaced the previous instance, known to have stopped; null: unknown
+   * @returns `isOurs`: false if a running member has the name; nothing was written
    */
   beat(row: OwnRow, replaced: string | null): Promise<TableRead & { readonly isOurs: boolean }>;
   read(): Promise<TableRead>;
-  /** The member stops in an orderly way, which frees its name. */
+  /** Records a member's clean shutdown and frees its name. */
   leave(name: string, instance: string): Promise<void>;
-  /** @param by null: it may start work again @returns whether there is such a member */
+  /**
+   * Drains a member, or lets it start work again.
+   *
+   * @param by who drains it; null ends the drain
+   * @returns whether the member exists
+   */
   drain(name: string, by: string | null): Promise<boolean>;
-  /** Removes a member without a recent report. @returns whether it did */
+  /** Removes a member that has stopped or not reported recently. @returns whether a row was removed */
   remove(name: string): Promise<boolean>;
 }
 
@@ -72,7 +77,7 @@ export function createHostTable(ask: Ask): HostTable {
       );
     },
     drain: async (name, by) => {
-      // A second request keeps the first start.
+      // A repeated request keeps the original start time.
       const text = `UPDATE dropcast.host SET draining_by = $2,
         draining_since = CASE WHEN $2::text IS NULL THEN NULL ELSE coalesce(draining_since, ${now}) END
         WHERE name = $1 RETURNING name`;
@@ -90,7 +95,10 @@ const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 const columns = `name, instance, version, schema, started_at, heard_at, stopped_at, clock_ahead_ms, draining_since, draining_by,
   doing, ${now} AS at`;
 
-/** A member's own row of a moment ago is not in the snapshot of the statement that reads the others. */
+/**
+ * Writes a member's row and reads all rows. The statement's snapshot lacks the row just written, so that row comes from
+ * `beat`.
+ */
 const beatText = `WITH gone AS (
     DELETE FROM dropcast.host WHERE heard_at < ${now} - ${forgottenMs} AND name <> $1
   ), beat AS (
@@ -133,5 +141,5 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Replaces what a member of another version does not report. */
+/** Defaults for what a member of another version does not report. */
 export const nothing: Doing = { slots: 0, places: [], work: [] };

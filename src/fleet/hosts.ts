@@ -10,15 +10,17 @@ import type { TableFleetWorld, TimedRead } from './table-fleet.ts';
 
 /** This host as a member of the fleet. */
 export interface Member extends Fleet, AsyncDisposable {
-  /** Whether it may take new work: it is not drained, and its name is its own. */
+  /** Whether this host may take new work: it is not draining, and no other host uses its name. */
   mayTake(): boolean;
   /**
-   * Starts to write its row, which says what it does, every few seconds.
+   * Starts writing this host's row, which reports its current work, every few seconds.
    *
-   * @param heard called after each row, and when the database stops answering or answers again
+   * @param heard called after each write, and when the database stops or resumes answering
    */
   start(doing: () => Doing, heard: () => void): void;
-  /** Writes its row now, and signals the others to read it. @throws {LedgerUnavailableError} the signal failed */
+  /**
+   * Writes this host's row now and signals the others to read it. @throws {LedgerUnavailableError} if the signal failed
+   */
   tell(): Promise<void>;
 }
 
@@ -26,8 +28,8 @@ export interface MemberWorld extends TableFleetWorld {
   readonly version: string;
   readonly schema: number;
   /**
-   * The instance that ran here before, which has ended because this process holds the lock of the state directory.
-   * Null: none is known.
+   * The instance that ran here before; null: unknown. It has stopped, because this process holds the lock on the state
+   * directory.
    */
   readonly before: string | null;
   /** Saves the new instance for the next start. */
@@ -35,24 +37,25 @@ export interface MemberWorld extends TableFleetWorld {
   readonly logger: Logger;
   /** Signals the other members to read the rows. */
   announce(): Promise<void>;
-  /** Called once if the name has to become free first. */
+  /** Called once if this host must wait for its name to become free. */
   waits(sentence: string): void;
   readonly found?: Pick<FoundPlaces, 'words' | 'look'>;
   /** Resolves after this many milliseconds. */
   rest(ms: number): Promise<void>;
 }
 
-/** How often a member writes its row. */
+/** Interval between writes of a member's row, in milliseconds. */
 const beatMs = 5_000;
 
-/** The interval of checks while the name is taken. */
+/** Interval between checks while the name is taken, in milliseconds. */
 const lookMs = 1_000;
 
 /**
- * Joins the fleet: writes the row of this host under its name. The name of a member that was killed elsewhere becomes
- * free 15 s after its last report; this waits for that.
+ * Joins the fleet: writes this host's row under its name. If a member with that name was killed elsewhere, waits until
+ * the name is free, 15 s after the member's last report.
  *
- * @throws {LedgerError} another running member has the name @throws {LedgerUnavailableError} the database is away
+ * @throws {LedgerError} if another running member has the name
+ * @throws {LedgerUnavailableError} if the database is unreachable
  */
 export async function joinFleet(world: MemberWorld): Promise<Member> {
   const { table, name, version, schema, clock } = world;
@@ -168,7 +171,7 @@ class BeatingMember implements Member {
       await this.#world.table.leave(this.self, this.#row.instance).catch(() => undefined);
   }
 
-  /** Never rejects: while the database is away, no other host can be reached. */
+  /** Writes this host's row and reads the others. Never rejects: without the database, no other host can be reached. */
   async #beat(): Promise<void> {
     const { table, clock, logger, found } = this.#world;
     const askedAt = clock.now();

@@ -10,9 +10,9 @@ import type { RootRows } from '../ledger/records.ts';
 import type { Places } from './places.ts';
 
 /**
- * The ledger of a fleet as one host sees it: its own folders have their paths on this host, and all others the name of
- * their place, which is not a path. A query for files to read returns only those of folders that this host can see.
- * Every port is written out, so a new one does not compile until its folders are handled.
+ * A fleet's ledger as one host sees it. This host's folders have their local paths, all others the names of their
+ * places, which are not paths. A query for files to read returns only files in folders that this host can see. Every
+ * port is written out, so a new port does not compile until its folders are handled.
  */
 export function inPlaces(ledger: Ledger, places: Places): Ledger {
   const { placeOf, folderOf, visible } = places;
@@ -32,8 +32,7 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
       return claim === null ? null : claimHere(claim, here(claim.facts));
     },
 
-    // Queues: the files of a queue are of one folder, so that leaving out whole queues leaves those of the others
-    // whole.
+    // Queues. All files in a queue are in one folder, so dropping other hosts' folders drops whole queues.
     heads: async (...asked) => (await ledger.heads(...asked)).map(named).filter(({ folder }) => places.isHere(folder)),
     lastStarts: async (limit) => (await ledger.lastStarts(limit)).map(named),
     before: ledger.before,
@@ -57,7 +56,7 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
       ledger.savePause({ ...pause, folder: pause.folder === null ? null : placeOf(pause.folder) }, event),
     dropPause: (folder, event) => ledger.dropPause(folder === null ? null : placeOf(folder), event),
 
-    // What comes in
+    // Arrivals
     atPath: async (folder, path) => found(await ledger.atPath(placeOf(folder), path)),
     atLocation: async (version, seen = visible()) => found(await ledger.atLocation(version, seen)),
     insert: (facts, instead) => ledger.insert(there(facts), instead),
@@ -112,7 +111,10 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
   };
 }
 
-/** Every group is named, so a new one does not compile until its folders are handled. */
+/**
+ * Translates the folders in a row query. Every group is named, so a new group does not compile until its folders are
+ * handled.
+ */
 function wantedThere(wanted: RowsWanted, places: Places): RowsWanted {
   const { placeOf, visible } = places;
   switch (wanted.group) {
@@ -137,7 +139,7 @@ type OfNoFolder =
   | ('in state' | 'retrying' | 'any' | 'by id' | 'stranded')
   | ('to amend' | 'abandoned' | 'unrouted' | 'to compare' | 'to adopt');
 
-/** Whatever kind of object grants it. */
+/** Returns the claim with translated facts. The claim may be a class instance, so its methods are called on it. */
 function claimHere(claim: Claim, facts: Facts): Claim {
   return {
     facts,
@@ -148,7 +150,7 @@ function claimHere(claim: Claim, facts: Facts): Claim {
   };
 }
 
-/** Which directory a share is differs from host to host: each remembers its own. */
+/** Root records per host, because the directory of a share differs between hosts. */
 function rootsIn(roots: RootRows, { ownName, placeOf }: Places): RootRows {
   return {
     load: (folder) => roots.load(ownName(folder)),
@@ -192,7 +194,7 @@ function snapshotHere(snapshot: LedgerSnapshot, here: ReturnType<typeof fromPlac
   };
 }
 
-/** A path as a person writes it, by the name of the place that it lies in. */
+/** Translates a path typed by a person to the name of its place. */
 function nameThere(name: string, { shared, placeOf, isHere }: Places): string {
   if (!isHere(name)) return name;
   const inner = shared()

@@ -5,57 +5,59 @@ import { lockQuery } from './postgres/locks.ts';
 import type { Ask, PostgresPool } from './postgres/pool.ts';
 import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
 
-/** The schema of pg-boss's tables. */
+/** PostgreSQL schema for pg-boss's tables. */
 export const jobSchema = 'dropcast_jobs';
 
 /**
- * A job granted to this host. When it goes to another host, its attempt number changes: the two together are the fence.
+ * A job granted to this host. Its attempt number changes when it goes to another host, so the two values together are
+ * the fence.
  */
 export interface Grant {
   readonly job: string;
   readonly attempt: number;
 }
 
-/** Grants from pg-boss, each to one host at a time: files, and the turn to do the work that only one host may do. */
+/** Grants jobs through pg-boss, each to one host at a time: files, and the turn for work that only one host may do. */
 export interface JobQueue extends AsyncDisposable {
   /**
-   * Takes a free key, in the transaction of `ask`. The number is the same for the same key, and fits an int4.
+   * Takes a free key in the transaction of `ask`.
    *
-   * @returns null when another host holds it
+   * @param number must be the same for the same key, and fit an int4
+   * @returns null if another host holds the key
    */
   take(ask: Ask, key: string, number: number): Promise<Grant | null>;
   /** Confirms that this host is running. @returns the jobs that it still holds */
   touch(grants: readonly Grant[]): Promise<ReadonlySet<string>>;
-  /** Releases a key. Harmless after it went to another host. */
+  /** Releases a key. Harmless if the key has gone to another host. */
   complete(grant: Grant, ask?: Ask): Promise<void>;
-  /** Looks for silent hosts now, and removes finished jobs. This also happens automatically. */
+  /** Looks for silent hosts now and removes finished jobs. This also happens automatically. */
   supervise(): Promise<void>;
 }
 
-/** How long a host may be silent before another takes over its jobs. pg-boss's minimum. */
+/** How long a host may be silent before another host takes over its jobs, in seconds: pg-boss's minimum. */
 export const heartbeatSeconds = 10;
 
-/** pg-boss ends an older job, however often it was touched: this is its own limit. */
+/** Maximum age of a job in milliseconds. pg-boss ends older jobs, however often they were touched. */
 export const longestJobMs = 86_400_000;
 
-/** How often silent hosts are searched. */
+/** Interval between searches for silent hosts, in milliseconds. */
 const lookEveryMs = 2_000;
 
 /**
- * After an outage of the database every host seems silent although none is, so running hosts report before the next
- * search.
+ * Pause after a database outage, in milliseconds. Every host seems silent then, so running hosts must report before the
+ * next search.
  */
 const calmMs = heartbeatSeconds * 1_000;
 
-/** Without an answer for this long, the database was away; shorter failures are not an outage. */
+/** Time without an answer that counts as an outage, in milliseconds. */
 const awayMs = 7_000;
 
-/** Finished jobs are kept for this long, and removed by the next round. */
+/** How long finished jobs are kept, in seconds. The next round removes them. */
 const keptSeconds = 60;
 
 /**
- * A round of pg-boss takes two dozen statements, which are unnecessary while no host is silent. Its policy decides the
- * index.
+ * A pg-boss round costs two dozen statements, so it runs only when a host is silent. The `policy` condition lets
+ * PostgreSQL use the partial index.
  */
 const silentJobs = `select (extract(epoch from ${jobSchema}.job_now()) * 1000)::bigint as now, exists (
     select from ${jobSchema}.job where state = 'active' and policy = 'exclusive'
@@ -70,28 +72,27 @@ const queueOptions = {
   deleteAfterSeconds: keptSeconds,
 } as const;
 
-/** The order in which writes lock jobs too: see `fence`. */
+/** Locks jobs in the same order as writes do: see `fence`. */
 const inOrder = `select from ${jobSchema}.job where name = $1 and (id, retry_count) in (select * from unnest($2::uuid[], $3::int[]))
   order by id for update`;
 
 export interface JobQueueOptions {
   readonly pool: Pick<PostgresPool, 'rows' | 'transaction'>;
-  /** `file` or `turn`. */
   readonly name: 'file' | 'turn';
   readonly hostName: string;
   /** Monotonic milliseconds. */
   elapsed(): number;
-  /** pg-boss failed outside of our calls. */
+  /** Called when pg-boss fails outside of our calls. */
   broke(error: unknown): void;
 }
 
-/** Opens one queue of pg-boss for each kind of grant. The first host creates its tables. */
+/** Opens the pg-boss queue for one kind of grant. The first host creates pg-boss's tables. */
 export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> {
   const { pool, name, hostName, elapsed, broke } = options;
   const boss = new PgBoss({
     db: databaseOf(pool.rows),
     schema: jobSchema,
-    // The profile without advisory locks, which any role could hold (docs/decisions/0071-the-job-is-a-lease.md).
+    // This profile uses no advisory locks, which any role could hold (docs/decisions/0071-the-job-is-a-lease.md).
     backend: 'yugabytedb',
     supervise: false,
     schedule: false,
@@ -99,13 +100,13 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     monitorIntervalSeconds: 1,
   });
   boss.on('error', broke);
-  // Two hosts that start at the same time would both create pg-boss's tables.
+  // Without the lock, two hosts starting at the same time would both create pg-boss's tables.
   await pool.transaction(async (ask) => {
     await ask(lockQuery('jobs'));
     await boss.start();
     await boss.createQueue(name, queueOptions);
   });
-  // Makes pg-boss read the queue once now, and not while a claim holds a connection and waits for another one.
+  // Makes pg-boss load the queue now instead of during a claim, which holds a connection and would wait for another.
   await boss.touch(name, attemptOf({ job: '00000000-0000-0000-0000-000000000000', attempt: 0 }));
   let answeredAt = elapsed();
   /** How far the database's clock is ahead of ours. */
@@ -124,7 +125,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     const [found] = await pool.rows<{ now: number; silent: boolean }>(silentJobs);
     const isSomebodySilent = found?.silent === true;
     const isAheadBy = (found?.now ?? 0) - askedAt;
-    // If the clock was set, each host seems silent.
+    // If the database's clock was set, every host seems silent.
     const jumpedMs = aheadMs === null ? 0 : isAheadBy - aheadMs;
     aheadMs = isAheadBy;
     if (elapsed() - answeredAt > awayMs || jumpedMs > awayMs) calmSince = elapsed();
@@ -135,14 +136,14 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
         .catch(failed)
         .finally(() => (supervising = null));
   };
-  // The code that needs the database reports its absence.
+  // An unreachable database is reported by the code that needs it.
   const failed = (error: unknown): void => void (error instanceof LedgerUnavailableError || broke(error));
   const lookOnce = (): void => {
     looking ??= look()
       .catch(failed)
       .finally(() => (looking = null));
   };
-  // The queue of files searches for all queues.
+  // The file queue searches on behalf of all queues.
   const timer = name === 'file' ? setInterval(lookOnce, lookEveryMs).unref() : undefined;
   return {
     take: async (ask, key, number) => {
@@ -163,7 +164,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
         const answer = await boss.touch(name, attempts, db === undefined ? {} : { db });
         return new Set((answer as unknown as { readonly settled: readonly string[] }).settled);
       };
-      // A single job waits for no lock while it holds another.
+      // A single job cannot deadlock, because no other lock is held.
       if (grants.length < 2) return touched();
       return pool.transaction(async (ask) => {
         await ask(inOrder, [name, grants.map(({ job }) => job), grants.map(({ attempt }) => attempt)]);

@@ -6,22 +6,25 @@ import { noAnswer } from '../view/words/unavailable-words.ts';
 
 export interface LastKnownWorld {
   readonly clock: Pick<Clock, 'elapsed'>;
-  /** Which database has not answered, since when, and why; null: it answers. */
+  /** Returns which database is not answering, since when, and why; null: it is answering. */
   whyAway(): string | null;
-  /** Resolves after so many milliseconds. */
+  /** Resolves after this many milliseconds. */
   rest(ms: number): Promise<void>;
 }
 
-/** No view waits longer for one answer. */
+/** Longest wait of a view for one answer, in milliseconds. */
 const longestMs = 2_000;
 
-/** After that, others are not made to wait for some time: the server may be frozen. */
+/** How long other calls do not wait after a call got no answer, in milliseconds: the server may be frozen. */
 const doubtMs = 5_000;
 
-/** Answers that are kept, those that were asked for last. */
+/** Number of answers to keep; the most recent ones stay. */
 const mostKept = 300;
 
-/** What views ask for, and what they do without where it was never asked before; `null`: they cannot. */
+/**
+ * Calls of views, each with the substitute for an answer that was never received. `null`: there is no substitute, so
+ * the call fails.
+ */
 const views = {
   totals: null,
   waiting: null,
@@ -44,8 +47,8 @@ const selectionViews = { page: null, count: null, facets: null } as const satisf
 >;
 
 /**
- * A ledger whose views use the last known answers while its database is away, and never wait for long. Calls that
- * change something fail as usual.
+ * Wraps a ledger so that views get the last known answers while the database is unreachable, and never wait for long.
+ * Calls that change something fail as usual.
  */
 export function lastKnown(ledger: Ledger, world: LastKnownWorld): Ledger {
   const memory = new Memory(world);
@@ -53,13 +56,13 @@ export function lastKnown(ledger: Ledger, world: LastKnownWorld): Ledger {
   return {
     ...ledger,
     ...memory.around(ledger, views),
-    // Views ask for this group; what other rows say is acted on.
+    // Only views read this group. Steps act on the other groups, so those must be current.
     rows: (wanted) => (wanted.group === 'abandoned' ? rows(wanted) : ledger.rows(wanted)),
     selection: { ...ledger.selection, ...memory.around(ledger.selection, selectionViews) },
   };
 }
 
-/** The same for the hosts, because every list of files needs the host that wrote each row last. */
+/** Wraps the fleet in the same way, because every list of files needs the host that last wrote each row. */
 export function lastKnownHosts(fleet: Fleet, world: LastKnownWorld): Fleet {
   return {
     self: fleet.self,
@@ -88,7 +91,7 @@ class Memory {
     this.#world = world;
   }
 
-  /** The calls of a port that are in the table. */
+  /** Wraps the calls of a port that are in the table. */
   around<T extends object>(port: T, table: Readonly<Record<string, unknown>>): Partial<T> {
     const calls = Object.entries(table).map(([name, instead]): [string, Call] => {
       const call = port[name as keyof T] as Call;
@@ -106,7 +109,7 @@ class Memory {
     return answer.value;
   }
 
-  /** @returns null when there was no answer */
+  /** Waits a limited time for an answer. @returns null if there was none */
   async #inTime(asked: Promise<unknown>): Promise<{ readonly value: unknown } | null> {
     try {
       const answer = await Promise.race([
@@ -114,7 +117,7 @@ class Memory {
         this.#world.rest(longestMs).then(() => null),
       ]);
       if (answer !== null) return answer;
-      // It may still fail after the wait has ended.
+      // The call may still fail after the wait.
       asked.catch(() => undefined);
     } catch (error) {
       if (!(error instanceof LedgerUnavailableError) || error.reason !== 'away') throw error;
@@ -137,7 +140,9 @@ class Memory {
   }
 }
 
-/** Which rows steps work on at the moment changes all the time, and little else with it. */
+/**
+ * Returns the memory key of a call. Rows in work are omitted: they change all the time, but rarely change the answer.
+ */
 function keyOf(name: string, args: readonly unknown[]): string {
   if (name === 'lines') return name;
   return `${name} ${JSON.stringify(args, (key, value: unknown) => (key === 'working' && Array.isArray(value) ? undefined : value))}`;

@@ -7,10 +7,11 @@ import { HeldJobs } from './held-jobs.ts';
 import type { HeldJob, HeldJobsOptions } from './held-jobs.ts';
 import { jobSchema } from './job-queue.ts';
 
-/** The claims of one host among several. */
+/** Claims of one host in a fleet. */
 export interface Leases extends Claims, AsyncDisposable {
   /**
-   * Proves in the transaction of a write that this host still holds the files: returns the `id` of each that it holds.
+   * Returns a query that proves, in the transaction of a write, that this host still holds the files: it selects the
+   * `id` of each file held.
    */
   fence(ids: readonly string[]): Query;
 }
@@ -21,7 +22,7 @@ export interface LeasesOptions extends HeldJobsOptions {
 }
 
 /**
- * Leases of files: the ledger decides which file goes next, and pg-boss grants one job for it at a time
+ * Leases on files: the ledger chooses the next file, and pg-boss grants one job at a time for it
  * ([why](../../docs/decisions/0071-the-job-is-a-lease.md)).
  */
 export function createLeases(options: LeasesOptions): Leases {
@@ -40,7 +41,7 @@ export function createLeases(options: LeasesOptions): Leases {
   };
 }
 
-/** The row is read after the job was granted, when its previous holder can no longer write. */
+/** Turns a granted job into a claim. The row is read after the grant, when the previous holder can no longer write. */
 async function claimOf(id: string, job: HeldJob, { load }: LeasesOptions): Promise<Claim | null> {
   const { lost, confirm, sends, release } = job;
   try {
@@ -54,7 +55,8 @@ async function claimOf(id: string, job: HeldJob, { load }: LeasesOptions): Promi
 }
 
 /**
- * Locks the jobs until the writes are done, so that none goes to another host in between, in the order of a heartbeat.
+ * Locks the jobs until the writes are done, so that no job goes to another host in between. Heartbeats lock in the same
+ * order.
  */
 const fenceText = `select held.value ->> 0 as id from jsonb_array_elements(?::jsonb) as held
   join ${jobSchema}.job on job.name = 'file' and job.id = (held.value ->> 1)::uuid and job.retry_count = (held.value ->> 2)::int
@@ -62,7 +64,7 @@ const fenceText = `select held.value ->> 0 as id from jsonb_array_elements(?::js
 
 const mostNumber = 2 ** 31 - 1;
 
-/** pg-boss stores priorities as int4. @throws {Error} after two thousand million files */
+/** Reads a file's row number, which pg-boss stores as an int4 priority. @throws {Error} after two billion files */
 async function numberOf(ask: Ask, id: string): Promise<number | null> {
   const [row] = await ask<{ seq: number }>(`select seq from dropcast.file where id = $1 and ${isSettled}`, [id]);
   if (row !== undefined && row.seq > mostNumber)

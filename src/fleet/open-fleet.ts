@@ -26,7 +26,7 @@ import { openSharedFolders } from './shared-folders.ts';
 import type { SharedFolders } from './shared-folders.ts';
 import { createTurns } from './turns.ts';
 
-/** This host in the fleet that shares a ledger on PostgreSQL. */
+/** This host as a member of the fleet that shares a ledger on PostgreSQL. */
 export type OpenFleet = Rows & AsyncDisposable;
 
 export interface FleetWorld {
@@ -38,14 +38,14 @@ export interface FleetWorld {
   config(): FleetConfig;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Receives what was repaired after the ledger was opened. */
+  /** Reports a repair made after the ledger was opened. */
   repaired(what: string): void;
 }
 
 /**
  * Joins the fleet.
  *
- * @throws {LedgerError} the database cannot be used, or another host has this name
+ * @throws {LedgerError} if the database cannot be used, or another host has this name
  */
 export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
   const { place, stateDir, hostName, version, clock, logger } = world;
@@ -166,7 +166,7 @@ export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
   };
 }
 
-/** Logs an outage once: later failures add no information. */
+/** Logs the start and the end of an outage. Failures in between add no information. */
 function toldTo(logger: Logger): Outage {
   return {
     began: (why) =>
@@ -175,7 +175,7 @@ function toldTo(logger: Logger): Outage {
   };
 }
 
-/** The sentence for a file that this host cannot read. */
+/** Returns a sentence that names the hosts that can read a folder. */
 function whoReads(folder: string, member: Member | null): string {
   const hosts = member?.known().filter(({ doing }) => doing.places.includes(folder)) ?? [];
   const [owner = folder] = folder.split(':');

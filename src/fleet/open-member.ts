@@ -12,10 +12,10 @@ import type { TableFleetWorld } from './table-fleet.ts';
 type Given = Pick<MemberWorld, 'name' | 'version' | 'schema' | 'clock' | 'logger' | 'waits' | 'found'>;
 
 /**
- * This host as a member of the fleet in the pool's database.
+ * Joins this host to the fleet in the pool's database.
  *
- * @param member.stateDir locked by this process, so its previous user has ended
- * @throws {LedgerError} another running member has the name
+ * @param member.stateDir locked by this process, so its previous user has stopped
+ * @throws {LedgerError} if another running member has the name
  */
 export async function openMember(
   pool: PostgresPool,
@@ -26,14 +26,14 @@ export async function openMember(
     ...member,
     ...tableOf(pool),
     before: await readFile(file, 'utf8').catch(() => null),
-    // If this fails, the next start waits 15 s after a crash.
+    // If this fails, the next start after a crash waits 15 s.
     keep: (instance) => writeFile(file, instance, { mode: 0o600 }).catch(() => undefined),
     announce: async () => void (await pool.rows(`SELECT ${notifyOf('hosts')}`)),
     rest: (ms) => delay(ms),
   });
 }
 
-/** The fleet, for a command on a host without a daemon. */
+/** Opens the fleet for a command on a host without a daemon. */
 export function openFleet(pool: PostgresPool, asker: Pick<TableFleetWorld, 'name' | 'clock'>): TableFleet {
   return new TableFleet({ ...asker, ...tableOf(pool) });
 }

@@ -2,29 +2,32 @@ import type { SeenFolders } from '../pipeline/file/ports.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 
 /**
- * The names of folders in the rows of several hosts. Every host has its own paths; the rows have names that mean the
- * same on all of them: `nas1:` is a share, whose root is the watched folder itself, and `ingest1:/srv/in` a folder that
- * only ingest1 can read.
+ * Folder names in rows that several hosts share. Paths differ between hosts, so rows use names that mean the same
+ * everywhere: `nas1:` is a share, whose root is the watched folder itself, and `ingest1:/srv/in` is a folder that only
+ * ingest1 can read.
  */
 export interface Places {
-  /** The name of a folder in rows. The name of a place that this host cannot see stays unchanged. */
+  /** Returns a folder's name in rows. Names of places that this host cannot see stay unchanged. */
   placeOf(folder: string): string;
-  /** Absolute, or the name of the place when this host cannot see it, which is not a path. */
+  /** Returns a place's absolute path, or its name (not a path) if this host cannot see the place. */
   folderOf(place: string): string;
-  /** The name under which this host stores what only it can know of a folder, such as the directory that it is here. */
+  /**
+   * Returns the name under which this host stores facts that only it can know about a folder, such as its directory
+   * here.
+   */
   ownName(folder: string): string;
   isHere(folder: string): boolean;
   isShared(folder: string): boolean;
-  /** The folders of this host that other hosts may watch too. */
+  /** Returns this host's folders that other hosts may watch, too. */
   shared(): readonly SharedFolder[];
-  /** The places whose files this host can read, by their names in rows. */
+  /** Returns the places whose files this host can read, by their names in rows. */
   visible(): SeenFolders;
-  /** Why no file of a folder can be read on this host; null: files can be read, or could if the folder were mounted. */
+  /** Returns why this host cannot read the files in a folder; null: it can, or could if the folder were mounted. */
   whyNotHere(folder: string): string | null;
-  /** Why a folder is not proved to be the place that its mark names; null: no reason is known. */
+  /** Returns why a folder is not proved to be the place that its mark names; null: no known reason. */
   whyUnproven(folder: string): string | null;
   /**
-   * The device of a share on this host, if its mark proves that it is the share; null: the device in the row has no
+   * Returns the device of a share on this host if the share's mark was found; null: the device in the row has no
    * meaning.
    */
   deviceOf(folder: string): string | null;
@@ -32,28 +35,28 @@ export interface Places {
 
 /** A folder that several hosts watch. */
 export interface SharedFolder {
-  /** Absolute, on this host. */
+  /** Absolute path on this host. */
   readonly folder: string;
-  /** Its name in rows. */
+  /** The folder's name in rows. */
   readonly place: string;
-  /** The device of its file system when its mark was read; null until then. */
+  /** Device of the folder's file system when its mark was read; null until then. */
   readonly device: string | null;
 }
 
-/** The name of a share in rows. */
+/** Returns a share's name in rows. */
 export function placeOfShare(share: string): string {
   return `${share}:`;
 }
 
-/** The name in rows of a folder that only one host watches. */
+/** Returns the name in rows of a folder that only one host watches. */
 export function localPlace(host: string, folder: string): string {
   return `${host}:${folder}`;
 }
 
 /**
  * @param self name of this host
- * @param shared called each time, because a reload changes it
- * @param hostsOfPlace the other hosts that can read a place
+ * @param shared called each time, because a reload may change the result
+ * @param hostsOfPlace says which hosts can read a place
  */
 export function createPlaces(
   self: string,
@@ -67,7 +70,7 @@ export function createPlaces(
     const share = shared().find((each) => each.place === place);
     if (share !== undefined) return share.folder;
     const folder = place.startsWith(local) ? place.slice(local.length - 1) : place;
-    // Its name before it became a share is another place, whose rows must not count as rows of the share.
+    // Rows from before the folder became a share have another place, and must not count as rows of the share.
     return byFolder(folder) === undefined ? folder : place;
   };
   const isHere = (folder: string): boolean => folder.startsWith('/');
@@ -95,7 +98,7 @@ interface Placed {
   readonly version: FileVersion;
 }
 
-/** A row as this host sees it. The device of a share has another number on every host. */
+/** Translates a row to this host's view. A share has a different device number on every host. */
 export function fromPlace({ folderOf, deviceOf, isShared }: Places): <T extends Placed>(row: T) => T {
   return (row) => {
     const folder = folderOf(row.folder);
@@ -104,12 +107,10 @@ export function fromPlace({ folderOf, deviceOf, isShared }: Places): <T extends 
   };
 }
 
-/** A row as the ledger has it. */
+/** Translates a row to the ledger's names. */
 export function toPlace({ placeOf }: Places): <T extends Placed>(row: T) => T {
   return (row) => ({ ...row, folder: placeOf(row.folder) });
 }
 
-/**
- * Matches no file: a share without proof must not be taken for the share because of a device number of another host.
- */
+/** Matches no device. The stored number is another host's; it must not make an unproven mount pass for the share. */
 const noDevice = '';

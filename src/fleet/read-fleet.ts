@@ -12,19 +12,21 @@ import { createPlaces } from './places.ts';
 import { readSharedBudget } from './shared-budget.ts';
 import { sharedFoldersNow } from './shared-folders.ts';
 
-/** The ledger of a fleet, read by a host without a daemon. It does not join, and changes nothing. */
+/** A fleet's ledger, read on a host without a daemon. The host does not join the fleet and changes nothing. */
 export interface FleetToRead {
-  /** Closing it closes all of this. */
+  /** Closing the ledger closes everything. */
   readonly ledger: Ledger;
-  /** Its hosts were read once. */
+  /** The fleet's hosts, read once. */
   readonly fleet: Fleet;
-  /** @returns null when no request was ever made */
+  /** Reads the shared request budget. @returns null if no request was ever made */
   budgetNow(): Promise<BudgetNow | null>;
 }
 
 /**
- * @returns null when no host ever wrote anything
- * @throws {LedgerError} the database cannot be used, or has tables of another version
+ * Opens a fleet's ledger for reading.
+ *
+ * @returns null if no host has written anything yet
+ * @throws {LedgerError} if the database cannot be used, or has tables of another version
  */
 export async function openFleetToRead(world: {
   readonly place: PostgresPlace;

@@ -12,18 +12,23 @@ export interface RowsElsewhereWorld {
   readonly logger: Logger;
 }
 
-/** Emits events on this host for rows that others have written: without them, views would stay out of date. */
+/**
+ * Emits events on this host for rows that other hosts have written. Without these events, views would be out of date.
+ */
 export interface RowsElsewhere extends AsyncDisposable {
-  /** Starts from here. Resolves when earlier rows may be read. @throws {LedgerUnavailableError} */
+  /** Skips all earlier changes. Rows read after this resolves miss no change. @throws {LedgerUnavailableError} */
   start(): Promise<void>;
-  /** There may be something new, so it reads soon. */
+  /** Schedules a read, because there may be new rows. */
   look(): void;
 }
 
-/** However many signals arrive, the views are no older than this, and cost each host a few statements. */
+/**
+ * Delay between a signal and the read, in milliseconds. Signals during the delay share one read, so each host sends
+ * only a few statements.
+ */
 const leastMs = 1_000;
 
-/** Lines of the history that one query reads. */
+/** History lines per query. */
 const mostLines = 1_000;
 
 export function followRowsElsewhere({ ledger, fleet, events, logger }: RowsElsewhereWorld): RowsElsewhere {
@@ -50,7 +55,7 @@ export function followRowsElsewhere({ ledger, fleet, events, logger }: RowsElsew
       const lines = await ledger.passages(last, knownStates, mostLines);
       isMore = lines.length === mostLines;
       await tell(lines, last);
-      // A database that has lost its last lines gives their numbers again.
+      // A database that lost its last lines assigns their numbers again.
       last = lines.at(-1)?.seq ?? Math.min(last, await ledger.lastPassage());
     }
   };
@@ -63,7 +68,7 @@ export function followRowsElsewhere({ ledger, fleet, events, logger }: RowsElsew
       if (closed.signal.aborted) return;
       timer ??= setTimeout(() => {
         timer = null;
-        // After any error, the next signal or heartbeat reads again.
+        // After an error, the next signal or heartbeat reads again.
         looking = looking
           .then(lookOnce)
           .catch((err: unknown) => logger.debug('Cannot read the changes of other hosts', { err }));

@@ -5,7 +5,7 @@ import type { BudgetWindow } from '../host/budget-window.ts';
 import type { Ask } from './host-table.ts';
 import { notifyOf } from './hints.ts';
 
-/** One row, which the gates of all hosts write. */
+/** Table with a single row, which the gates of all hosts write. */
 export const budgetTable = `
   CREATE TABLE IF NOT EXISTS dropcast.budget (
     id integer PRIMARY KEY CHECK (id = 1),
@@ -14,8 +14,7 @@ export const budgetTable = `
   )`;
 
 /**
- * What the row stores in addition to the window: the time of the budget at the last write, and its lead over the clock
- * of the database.
+ * The stored window, with the budget's time at the last write and how far that time is ahead of the database's clock.
  */
 interface Spent extends OwnWindow {
   readonly shiftMs?: number;
@@ -28,9 +27,9 @@ const read = `SELECT ${answer} FROM dropcast.budget WHERE id = 1`;
 const begin = `INSERT INTO dropcast.budget (id, spent, rev) VALUES (1, $1, 0) ON CONFLICT (id) DO NOTHING`;
 
 /**
- * Replaces the window of one revision, in the minute in which it counts: a host that was delayed since its decision is
- * too late. The revision exceeds every one that was seen, so that a host notices a database that lost its last writes.
- * A block is signalled to the others at once.
+ * Replaces the window of one revision, but only in the minute that the window is for: a host delayed since its decision
+ * is too late. The new revision exceeds every revision seen, so that hosts notice if the database lost its last writes.
+ * A block is signalled to the other hosts immediately.
  */
 const swap = `
 WITH swapped AS (
@@ -42,16 +41,16 @@ WITH swapped AS (
 SELECT (SELECT rev FROM swapped) AS swapped, ${answer} FROM dropcast.budget WHERE id = 1`;
 
 /**
- * The budget of all hosts of a fleet: one row of PostgreSQL, in which a host replaces the window that it has read,
- * unless another host did so first. The clock is the database's.
+ * Creates the budget that all hosts of a fleet share: one row in PostgreSQL. A host replaces the window that it has
+ * read, unless another host did so first. Times are on the database's clock.
  *
- * @param elapsed the monotonic clock of this process, in milliseconds
+ * @param elapsed monotonic clock of this process, in milliseconds
  */
 export function sharedBudget(ask: Ask, elapsed: () => number, sharing: Sharing = besideOthers()): BudgetStore {
   return new SharedBudget(ask, elapsed, sharing);
 }
 
-/** For readers. @returns null when nothing was stored yet */
+/** Reads the budget without spending any of it. @returns null if nothing was stored yet */
 export async function readSharedBudget(ask: Ask, elapsed: () => number): Promise<BudgetNow | null> {
   const budget = new SharedBudget(ask, elapsed, besideOthers());
   const stored = await budget.look();
@@ -107,26 +106,28 @@ class SharedBudget implements BudgetStore {
     ]);
     if (row === undefined) return { isOurs: false, stored: await this.load() };
     if (row['swapped'] === null) return { isOurs: false, stored: this.#learn(row, askedAt) };
-    // The rest of the answer shows the row at the start of the statement.
+    // The answer's other columns show the row at the start of the statement.
     const stored = this.#learn({ ...row, spent: JSON.stringify(spent), rev: row['swapped'] }, askedAt);
     return { isOurs: true, stored };
   }
 
   #learn(row: Readonly<Record<string, unknown>>, askedAt: number): StoredBudget {
     const spent = readSpent(row['spent']);
-    // The uptime belongs to the host whose ledger was copied here.
+    // The uptime is dropped: it is that of the host whose ledger was copied here.
     const { writtenAt = 0, shiftMs = 0, upMs: _, ...window } = spent;
     const heardAt = this.#elapsed();
     this.#moment = momentOf(this.#moment, { askedAt, heardAt, databaseMs: Number(row['now']), shiftMs, writtenAt });
     const stored = { window, revision: Number(row['rev']) };
-    // A database that lost its last writes: what this host knows of them still counts.
+    // If the database lost its last writes, this host's memory of them still counts.
     const isOlder = stored.revision < this.#last.revision;
     if (!isOlder) this.#last = stored;
     return isOlder ? { ...stored, window: merged(stored.window, this.#last.window) } : stored;
   }
 }
 
-/** A damaged row counts as empty: then a 429 of the service shows that the hour is used up. */
+/**
+ * Parses a stored window. A damaged row counts as empty; a 429 from the service then shows that the hour is used up.
+ */
 function readSpent(text: unknown): Spent {
   try {
     return { ...emptyWindow, ...(JSON.parse(String(text)) as Spent) };
@@ -135,38 +136,41 @@ function readSpent(text: unknown): Spent {
   }
 }
 
-/** A moment of the budget's time, as known to this host. */
+/** A point in the budget's time, as known to this host. */
 interface BudgetMoment {
-  /** Epoch milliseconds. */
+  /** The budget's time, in epoch milliseconds. */
   readonly timeMs: number;
-  /** On the monotonic clock of this process. */
+  /** The same moment on this process's monotonic clock, in milliseconds. */
   readonly elapsedMs: number;
-  /** How far the budget's time is ahead of the database's clock. */
+  /** How far the budget's time is ahead of the database's clock, in milliseconds. */
   readonly shiftMs: number;
 }
 
-/** The times in an answer of the database. */
+/** Times in an answer from the database. */
 interface TimeHeard {
-  /** When the question was sent and when the answer arrived, on the monotonic clock of this process. */
+  /** When the query was sent and when the answer arrived, on this process's monotonic clock. */
   readonly askedAt: number;
   readonly heardAt: number;
-  /** The database's clock between the two, in epoch milliseconds. */
+  /** The database's clock at a moment in between, in epoch milliseconds. */
   readonly databaseMs: number;
   /** The shift that was stored with the budget. */
   readonly shiftMs: number;
-  /** The budget's time when it was last written. */
+  /** The budget's time at its last write. */
   readonly writtenAt: number;
 }
 
-/** A smaller difference is a clock correction; a larger one is a clock that was set, or another machine's. */
+/**
+ * Difference above which a clock counts as set or replaced, in milliseconds. Smaller differences are ordinary clock
+ * corrections.
+ */
 const noticedMs = 1_000;
-/** Monotonic clocks differ by less than a thousandth. */
+/** Upper bound on the relative drift between monotonic clocks. */
 const drift = 0.001;
 
 /**
- * Pure: the time of the budget is the database's time, advanced by each host's monotonic clock. If the database's clock
- * is set, or another machine becomes the database, the shift absorbs the jump. A host without an earlier answer trusts
- * the database, except that the time never goes back before the last write.
+ * Returns the budget's current time: the database's time, advanced by this host's monotonic clock. If the database's
+ * clock is set, or another machine becomes the database, the shift absorbs the jump. A host without an earlier answer
+ * trusts the database, but time never goes back before the last write. Pure.
  *
  * @param known null: no answer so far
  */

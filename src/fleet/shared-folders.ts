@@ -2,10 +2,10 @@ import { stat } from 'node:fs/promises';
 import { readMark } from '../watch/root-mark.ts';
 import type { SharedFolder } from './places.ts';
 
-/** A folder that other hosts may watch too: declared as a share, or proved to be one. */
+/** A folder that other hosts may watch, too: declared as a share, or proved to be one. */
 export interface WatchedShare {
   readonly path: string;
-  /** Its name in rows. */
+  /** The folder's name in rows. */
   readonly place: string;
 }
 
@@ -14,10 +14,13 @@ export interface SharedFolders extends AsyncDisposable {
   look(): Promise<void>;
 }
 
-/** How often the devices of shares are checked, because they are mounted and unmounted. */
+/** Interval between checks of the shares' devices, in milliseconds. Shares may be mounted or unmounted at any time. */
 const lookEveryMs = 5_000;
 
-/** The interval while a share has no mark, which it gets before its first file is taken in. */
+/**
+ * Interval between checks while a share has no mark, in milliseconds. A share gets its mark before its first file is
+ * accepted.
+ */
 const unmarkedEveryMs = 500;
 
 export async function openSharedFolders(shared: () => readonly WatchedShare[]): Promise<SharedFolders> {
@@ -43,7 +46,10 @@ export async function openSharedFolders(shared: () => readonly WatchedShare[]): 
   };
 }
 
-/** Adds their present devices. An empty mount point is a directory too: only its mark proves the share. */
+/**
+ * Adds the current device of each share. Only the mark proves a share, because an empty mount point is a directory,
+ * too.
+ */
 export function sharedFoldersNow(shared: readonly WatchedShare[]): Promise<readonly SharedFolder[]> {
   return Promise.all(
     shared.map(async ({ path, place }) => ({

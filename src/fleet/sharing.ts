@@ -21,11 +21,11 @@ interface SharingWorld {
   config(): FleetConfig;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Calls back when other hosts did something, as signalled by PostgreSQL: a signal may be lost. */
+  /** Registers a callback for signals from other hosts. PostgreSQL may lose a signal. */
   listen(heard: Heard): void;
 }
 
-/** The influence of the other hosts of the fleet on this one. */
+/** Connects this host to the other hosts of its fleet. */
 export function shareInFleet(world: SharingWorld): Sharing {
   const { member, places, turn, logger, clock } = world;
   let contents: Contents | null = null;
@@ -85,9 +85,9 @@ async function joined(world: SharingWorld, parts: SharedParts, contents: Content
         () => {
           told();
           contents?.look();
-          // A signal may be lost.
+          // A signal may have been lost.
           rowsElsewhere.look();
-          // It was drained, or may take files again.
+          // Continues only if this host was drained, or may take files again.
           if (couldTake === member.mayTake()) return;
           couldTake = member.mayTake();
           conductor.wake();
@@ -98,7 +98,7 @@ async function joined(world: SharingWorld, parts: SharedParts, contents: Content
   };
 }
 
-/** Each member reads them every few seconds anyway. */
+/** Reads the host rows early. A failure is ignored: each member reads them every few seconds anyway. */
 async function readHosts(member: Member, contents: Contents | null): Promise<void> {
   await member.hosts().then(
     () => contents?.look(),

@@ -11,18 +11,18 @@ export interface TableFleetWorld {
   awaySince(): number | null;
   /** See `FleetView.whyAway`. */
   whyAway(): string | null;
-  /** The name of this host. */
+  /** Name of this host. */
   readonly name: string;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Rows, and between which times on this host's clock (epoch milliseconds) they were read. */
+/** Rows, and the times on this host's clock between which they were read (epoch milliseconds). */
 export interface TimedRead extends TableRead {
   readonly askedAt: number;
   readonly answeredAt: number;
 }
 
-/** The members according to their table, for a member or for a command on a host without a daemon. */
+/** The fleet's members as listed in their table. Used by members, and by commands on hosts without a daemon. */
 export class TableFleet implements Fleet {
   readonly self: string;
   readonly #world: TableFleetWorld;
@@ -44,7 +44,7 @@ export class TableFleet implements Fleet {
     return this.take({ ...read, askedAt, answeredAt: clock.now() });
   }
 
-  /** Takes rows that other code has read. */
+  /** Accepts rows that other code has read. */
   take(read: TimedRead): readonly Host[] {
     this.#hosts = hostsIn(read);
     return this.#hosts;
@@ -76,12 +76,12 @@ export class TableFleet implements Fleet {
   }
 }
 
-/** Pure: how far the clock of this host is ahead of the database's, in milliseconds. */
+/** Returns how far this host's clock is ahead of the database's, in milliseconds. Pure. */
 export function aheadOf({ at, askedAt, answeredAt }: TimedRead): number {
   return Math.round((askedAt + answeredAt) / 2 - at);
 }
 
-/** Pure: rows as this host sees them, with times on its own clock. */
+/** Returns the hosts with times converted to this host's clock. Pure. */
 function hostsIn(read: TimedRead): readonly Host[] {
   const ahead = aheadOf(read);
   return read.hosts.map((host) => ({

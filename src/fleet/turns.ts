@@ -5,20 +5,23 @@ import { jobSchema } from './job-queue.ts';
 import { HeldJobs } from './held-jobs.ts';
 import type { HeldJob, HeldJobsOptions } from './held-jobs.ts';
 
-/** How often a host without the turn asks for it, and a host with it checks whether it may keep it. */
+/**
+ * Interval in milliseconds at which a host without the turn requests it, and the host with the turn checks whether it
+ * may keep it.
+ */
 const everyMs = 2_000;
 
-/** Most hosts ask in vain most of the time, so this query writes nothing. */
+/** Query for whether the turn is free. It writes nothing, because most requests are in vain. */
 const isFree = `select 1 where ${isSettled} and not exists (
   select from ${jobSchema}.job where name = 'turn' and singleton_key = 'rounds' and state = 'active')`;
 
 export interface TurnsOptions extends HeldJobsOptions {
   readonly pool: Pick<PostgresPool, 'rows' | 'transaction'>;
-  /** Whether this host takes work: not while it is drained or stops. */
+  /** Whether this host accepts work: not while it is draining or stopping. */
   mayTake(): boolean;
-  /** The turn has come here. */
+  /** Called when this host gets the turn. */
   won(): void;
-  /** The query failed, usually because the database is away. */
+  /** Called when the query failed, usually because the database is unreachable. */
   broke(error: unknown): void;
 }
 
@@ -27,12 +30,15 @@ export interface Turns extends Turn, AsyncDisposable {
   look(): Promise<void>;
 }
 
-/** The one turn of a fleet. A host keeps it as long as it runs and takes work; then another host gets it. */
+/**
+ * Manages the one turn of a fleet. A host keeps the turn as long as it runs and accepts work; then another host gets
+ * it.
+ */
 export function createTurns(options: TurnsOptions): Turns {
   const jobs = new HeldJobs(options);
   let turn: HeldJob | null = null;
   let looking: Promise<void> | null = null;
-  /** Ends a turn that this host gave up itself, which no lease reports. */
+  /** Aborted when the turn ends, even if this host gave it up itself, which no lease reports. */
   let end = new AbortController();
 
   const take = async (): Promise<void> => {

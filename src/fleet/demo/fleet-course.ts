@@ -17,8 +17,8 @@ export class FleetCourse {
   }
 
   /**
-   * Records a member's report. Each member knows most about its own work, so its newer view of another member's file is
-   * ignored.
+   * Records a member's report. Each member knows most about its own work, so its view of another member's file counts
+   * only if it names a new host.
    *
    * @param member the reporting member
    */

@@ -2,18 +2,21 @@ import { types, type ClientConfig } from 'pg';
 import type { PostgresPlace } from './place.ts';
 
 export interface Limits {
-  /** For a connection: TCP, TLS and login together. */
+  /** Limit for connecting: TCP, TLS and login together. */
   readonly connectMs: number;
-  /** For one statement, enforced by the server. */
+  /** Limit for one statement, enforced by the server. */
   readonly statementMs: number;
-  /** For the answer to one statement, enforced by this host, because a hanging server measures nothing. */
+  /** Limit for the answer to one statement, enforced by this host because a hanging server enforces nothing. */
   readonly answerMs: number;
 }
 
-/** The server ends sessions that hold locks and do nothing for this long, because their host sleeps or is gone. */
+/**
+ * Idle time after which the server ends a session with an open transaction. Its host is asleep or gone, but its locks
+ * block other hosts.
+ */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 
-/** Sets everything: pg would read missing values from the environment of the process. */
+/** Builds pg's configuration. Sets every value, because pg reads missing ones from the environment. */
 export function clientConfig(place: PostgresPlace, hostName: string, limits: Limits): ClientConfig {
   const { host, port, user, database, password, ca, tls } = place;
   return {
@@ -37,7 +40,7 @@ export function clientConfig(place: PostgresPlace, hostName: string, limits: Lim
   };
 }
 
-/** int8 and numeric: counts, sizes and milliseconds, all below 2^53. */
+/** Types to parse as numbers: counts, sizes and milliseconds, all below 2^53. */
 const numbers = new Set<number>([types.builtins.INT8, types.builtins.NUMERIC]);
 
 function getTypeParser(oid: number, format?: 'text' | 'binary') {

@@ -23,9 +23,9 @@ import type { Sent } from './outcome.ts';
 import { inOne, numbered, storable } from './statement.ts';
 
 export interface PostgresConnection extends Connection {
-  /** Checks whether this is still the database that was written to last; if not, calls `moved`. */
+  /** Checks whether this is still the database last written to; if not, calls `moved`. */
   check(): Promise<void>;
-  /** Resolves when every write is on disk, or refused. */
+  /** Resolves when every write is on disk or was refused. */
   finish(): Promise<void>;
 }
 
@@ -33,25 +33,26 @@ export interface ConnectionOptions {
   readonly pool: Pick<PostgresPool, 'rows' | 'transaction'>;
   readonly words: SqlWords;
   /**
-   * Proves in the transaction of a write that this host holds the files: returns the `id` of each that it holds, and
-   * keeps it held until the end. It locks all at once, in an order that is the same for every host.
+   * Returns a query that proves, in the transaction of a write, that this host holds the files. It selects the `id` of
+   * each file held, and keeps the files held until the transaction ends. It locks all jobs in one statement, in the
+   * same order on every host.
    */
   readonly fence?: ((ids: readonly string[]) => Query) | undefined;
-  /** The name of this host, which is signalled to the others after each write. */
+  /** Name of this host, signalled to the other hosts after each write. */
   readonly host: string;
   /**
-   * The database is another server, was restarted, or has other tables than before, so it may have lost the last
-   * writes. Nothing is written until this has resolved.
+   * Called when the database is another server, was restarted, or has other tables than before, so it may have lost the
+   * last writes. Nothing is written until this resolves.
    *
-   * @param direct writes at once, out of turn
+   * @param direct writes immediately, ahead of the waiting writes
    */
   moved(direct: Pick<Connection, 'db' | 'words' | 'write'>): Promise<void>;
 }
 
-/** Its notifications are hints: the name of a writer, or nothing after a new connection. */
+/** Notification channel. Payloads are hints: the name of a writer, a signal, or nothing after a new connection. */
 export const channel = 'dropcast';
 
-/** The connection to a ledger that several hosts share. `db.destroy()` leaves the pool to its owner. */
+/** Connects to a ledger that several hosts share. `db.destroy()` leaves the pool to its owner. */
 export function connectTo(options: ConnectionOptions): PostgresConnection {
   const { pool, words, moved } = options;
   const db = new Kysely<LedgerTables>({
@@ -61,7 +62,7 @@ export function connectTo(options: ConnectionOptions): PostgresConnection {
       createIntrospector: (db) => new PostgresIntrospector(db),
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
-    // PostgreSQL accepts no empty list.
+    // PostgreSQL does not accept empty lists.
     plugins: [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
   });
   let database: string | null = null;
@@ -109,17 +110,19 @@ export function connectTo(options: ConnectionOptions): PostgresConnection {
   };
 }
 
-/** The transaction reached another database than the one known to this host. Nothing was written. */
+/** Thrown when a transaction reached a different database than the one this host knows. Nothing was written. */
 class OtherDatabaseError extends Error {
   override readonly name = 'OtherDatabaseError';
 }
 
-/** Writes that PostgreSQL rolls back again and again conflict with something that does not end. */
+/**
+ * Attempts at a write that PostgreSQL rolls back because of a conflict. After these, the conflict counts as permanent.
+ */
 const mostTries = 5;
 
 /**
- * Lines of the history get their numbers in the order of the commits, so that a reader who continues from a number
- * misses none.
+ * Runs writes in one transaction. History lines get their numbers in commit order, so a reader that continues from a
+ * number misses no line.
  */
 async function inTransaction(
   { pool, host, fence }: ConnectionOptions,
@@ -162,12 +165,16 @@ async function requireHeld(
   if (ids.size > 0) throw new LostClaimError('the file is held by another host');
 }
 
-/** A host that stops between the lock and its commit blocks all others, so the server ends its session soon. */
+/**
+ * Shorter idle limit for use while holding the lock. A host that hangs before its commit blocks all others, so the
+ * server ends its session soon.
+ */
 const shortIdleTime = "set_config('idle_in_transaction_session_timeout', '3000', true)";
 
 /**
- * Sends each statement after the answer to the one before. @param last collects statements for the end of the
- * transaction
+ * Runs the statements of a `Work`, each after the previous answer.
+ *
+ * @param last collects statements for the end of the transaction
  */
 async function doWork<T>(ask: Ask, work: Work<T>, last?: Query[]): Promise<T> {
   let step = work.next();
@@ -183,7 +190,7 @@ async function doWork<T>(ask: Ask, work: Work<T>, last?: Query[]): Promise<T> {
   return step.value;
 }
 
-/** Queries of Kysely. Statements that belong together are a `Work`. */
+/** Runs Kysely's queries. Statements that belong together are a `Work` instead. */
 class PoolDriver implements Driver {
   readonly #connection: DatabaseConnection;
 

@@ -5,7 +5,7 @@ import { causeKey } from '../../pipeline/file/selection.ts';
 import type { Value } from '../../ledger/work.ts';
 import { storable } from './statement.ts';
 
-/** Columns in the table of files. */
+/** Columns of the file table that are derived from other columns. */
 export const derivedColumns = [
   'folder_key',
   'path_key',
@@ -26,8 +26,8 @@ export const derivedColumns = [
 ] as const;
 
 /**
- * Pure: values inside other columns by which files are found. SQLite has expressions with indexes for them. PostgreSQL
- * would refuse a row whose JSON has a NUL in a text, which a service may send.
+ * Returns values inside other columns that files are searched by. Pure. SQLite indexes expressions instead; PostgreSQL
+ * would reject a row whose JSON has a NUL in a text, which a service may send.
  */
 export function derivedOf(facts: Facts): Readonly<Record<(typeof derivedColumns)[number] | 'checksum', Value>> {
   const { folder, path, plan, version, lastFailure, afterReady, endedAt } = facts;
@@ -51,24 +51,24 @@ export function derivedOf(facts: Facts): Readonly<Record<(typeof derivedColumns)
     over_kind: lastFailure?.over?.kind ?? null,
     due_at: endedAt === null || afterMs === null ? null : endedAt + afterMs,
     when_full: later?.whenFull ?? null,
-    // Only rows in a ledger file have one.
+    // Only rows in a ledger file have a checksum.
     checksum: null,
   };
 }
 
-/** `mkv`; empty for a name without one, or with an unlikely one. */
+/** Returns the extension, such as `mkv`; empty if there is none, or an unlikely one. */
 function extensionOf(path: string): string {
   const dot = path.lastIndexOf('.');
   const ending = dot === -1 ? '' : path.slice(dot + 1);
   return /^[a-zA-Z0-9]{0,8}$/.test(ending) ? ending.toLowerCase() : '';
 }
 
-/** In bytes. An entry of a btree may have 2,704, and has two of these. */
+/** Longest short key, in bytes. A B-tree entry may have 2,704 bytes, and holds two keys. */
 const longest = 1_000;
 
 /**
- * Pure: the key of a text in an index. A short text is its own key. The key of a long one consists of its beginning,
- * which gives the order, and a hash of all of it, and is longer than any short key
+ * Returns the index key for a text. Pure. A short text is its own key. The key for a long text is its beginning, which
+ * gives the order, and a hash of the whole text; it is longer than any short key
  * ([why](../../../docs/decisions/0072-one-text-for-two-stores.md)).
  */
 export function keyOf(text: string): string {
@@ -77,9 +77,9 @@ export function keyOf(text: string): string {
   return start === whole ? whole : `${start}${createHash('sha256').update(whole).digest('hex')}`;
 }
 
-/** The part of a text with which its key begins. */
+/** Returns the part of a text that its key begins with. */
 export function startOf(text: string): string {
-  // A character takes three bytes at most, or four for two.
+  // A UTF-16 unit takes at most three bytes in UTF-8; a surrogate pair takes four.
   if (text.length * 3 <= longest) return text;
   const bytes = Buffer.from(text);
   if (bytes.length <= longest) return text;

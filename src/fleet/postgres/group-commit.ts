@@ -7,17 +7,17 @@ export interface Write<T> {
   readonly held?: string | undefined;
 }
 
-/** Runs writes in their order in one transaction. @returns their results, once all are on disk */
+/** Runs writes in order in one transaction. @returns their results, once all writes are on disk */
 export type Together = (writes: readonly Write<unknown>[]) => Promise<readonly unknown[]>;
 
 /** Collects writes that arrive during a transaction into the next one. */
 export interface GroupCommit {
   write<T>(work: () => Work<T>, held?: string): Promise<T>;
-  /** Resolves when nothing waits. */
+  /** Resolves when no write is waiting. */
   finish(): Promise<void>;
 }
 
-/** Writes per transaction at most: it holds locks on the rows of all of them. */
+/** Maximum writes per transaction, which holds locks on all their rows. */
 const mostInGroup = 100;
 
 interface Member extends Write<unknown> {
@@ -26,14 +26,14 @@ interface Member extends Write<unknown> {
 }
 
 /**
- * Runs writes in the order of the calls, one transaction after the other. A refused write affects no other: a group
- * that fails is rolled back, and each of its writes is tried alone.
+ * Runs writes in call order, one transaction after another. A refused write does not affect others: a failed group is
+ * rolled back, and each of its writes is retried alone.
  */
 export function createGroupCommit(together: Together): GroupCommit {
   let waiting: Member[] = [];
   let running: Promise<void> | null = null;
   const run = async (): Promise<void> => {
-    // Writes of this turn of the event loop join the group.
+    // Writes requested in this turn of the event loop join the group.
     await new Promise(setImmediate);
     while (waiting.length > 0) {
       const group = waiting.slice(0, mostInGroup);
@@ -59,7 +59,7 @@ async function commit(group: readonly Member[], together: Together): Promise<voi
     const results = await together(group);
     group.forEach(({ resolve }, n) => resolve(results[n]));
   } catch (error) {
-    // When the database is away, all writes of the group fail; after an unknown outcome nothing may be repeated.
+    // If the database is unreachable, all writes in the group fail. After an unknown outcome, no write may be repeated.
     if (group.length === 1 || isAway(error)) for (const { reject } of group) reject(error);
     else for (const member of group) await commit([member], together);
   }

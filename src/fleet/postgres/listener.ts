@@ -1,14 +1,14 @@
 import { Client, escapeIdentifier, type ClientConfig } from 'pg';
 import type { Reachable } from './reachable.ts';
 
-/** One connection for notifications, open as long as it has listeners. */
+/** A single connection for the notifications of all listeners. */
 export interface Listener extends AsyncDisposable {
   listen(channel: string, heard: (payload: string) => void): Disposable;
 }
 
 type Heard = (payload: string) => void;
 
-/** A query detects a connection that died silently. */
+/** Interval of the query that detects a silently dead connection. */
 const ASK_EVERY_MS = 30_000;
 
 export function createListener(config: ClientConfig, createReachable: () => Reachable): Listener {

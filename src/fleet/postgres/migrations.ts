@@ -5,26 +5,26 @@ import { steps as ours } from './steps.ts';
 import type { Step } from './steps.ts';
 import { isThereAlready } from './why-away.ts';
 
-/** The tables of a ledger have a schema of their own, because the database may have others. */
+/** PostgreSQL schema for the ledger's tables. The database may contain other tables, too. */
 export const ledgerSchema = 'dropcast';
 
-/** The schema version of this release. */
+/** Schema version of this release. */
 export const knownSchema = ours.length;
 
 interface Migration {
   readonly pool: Pick<PostgresPool, 'rows' | 'transaction'>;
-  /** `PostgreSQL at db.example.com`, for sentences. */
+  /** Display name, such as `PostgreSQL at db.example.com`. */
   readonly name: string;
-  /** The user of the database, for the grants that it needs. */
+  /** Database user, named in messages about missing grants. */
   readonly user: string;
   readonly steps?: readonly Step[];
 }
 
 /**
- * Upgrades the tables to the schema of this release: each step in its own transaction, one host at a time. A newer
- * schema stays unchanged and is used, unless one of its steps says that this release is too old for it.
+ * Upgrades the tables to this release's schema, each step in its own transaction, one host at a time. A newer schema is
+ * used unchanged, unless one of its steps requires a newer release.
  *
- * @throws {LedgerError} with the reason; nothing of the failed step was done
+ * @throws {LedgerError} with the reason; the failed step changed nothing
  */
 export async function migrate(migration: Migration): Promise<void> {
   const { steps = ours, pool } = migration;
@@ -38,14 +38,15 @@ export async function migrate(migration: Migration): Promise<void> {
   }
 }
 
-/** Another host that creates the first tables at the same time wins once. */
+/** Attempts to create the first tables. If another host creates them at the same time, an attempt fails once. */
 const mostTries = 3;
 
 /**
- * Checks, before any change, that there is no ledger yet, or one that this release may use.
+ * Checks before any change that there is no ledger yet, or one that this release can use.
  *
- * @returns its schema version; 0: there is none yet
- * @throws {LedgerError} when it is neither
+ * @returns its schema version; 0: no ledger yet
+ * @throws {LedgerError} if the tables belong to another program or a newer release, or a pooler drops our session
+ *   settings
  */
 export async function identify(migration: Migration): Promise<{ readonly schema: number }> {
   return explained(() => identifyBy(migration.pool.rows, migration));
@@ -78,13 +79,15 @@ async function identifyBy(ask: Ask, { name, steps = ours }: Migration): Promise<
 }
 
 /**
- * @param isFirst whether there are no tables to lock yet: if two hosts create them at the same time, PostgreSQL lets
+ * Runs the next step.
+ *
+ * @param isFirst whether there are no tables to lock yet; if two hosts create them at the same time, PostgreSQL lets
  *   one fail
  */
 async function doNext(ask: Ask, migration: Migration, isFirst: boolean): Promise<void> {
   const { steps = ours } = migration;
   if (!isFirst) await ask(`LOCK TABLE ${ledgerSchema}.schema_step IN EXCLUSIVE MODE`);
-  // Another host may have done it in the meantime.
+  // Another host may have run the step in the meantime.
   const { schema } = await identifyBy(ask, migration);
   const step = steps[schema];
   if (step === undefined || isFirst !== (schema === 0)) return;
@@ -114,7 +117,7 @@ async function makeSchema(ask: Ask, { name, user }: Migration): Promise<void> {
   );
 }
 
-/** A step that drops something which an older release needs would break it while it runs. */
+/** Requires that no running host is too old for the step, which may drop something that an older release needs. */
 async function requireNobodyTooOld(ask: Ask, { needsAtLeast }: Step): Promise<void> {
   const older = await ask<{ name: string; version: string }>(
     `SELECT name, version FROM ${ledgerSchema}.host WHERE schema < $1 AND stopped_at IS NULL
@@ -129,7 +132,7 @@ async function requireNobodyTooOld(ask: Ask, { needsAtLeast }: Step): Promise<vo
   );
 }
 
-/** A refusal by the database is fatal while a ledger is being opened. */
+/** Turns a refusal by the database into a fatal error, for use while a ledger is being opened. */
 export async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -141,7 +144,7 @@ export async function explained<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Quoted for SQL, unless it is a plain word. */
+/** Quotes a name for SQL, unless it is a plain word. */
 function quoted(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

@@ -20,36 +20,36 @@ import { postgresWords } from './words.ts';
 
 /** The rows that several hosts share. Claims and the budget are implemented elsewhere. */
 export interface SharedRows extends Omit<Ledger, 'claim' | 'budget'> {
-  /** The host that wrote each of these files last. */
+  /** Returns the host that last wrote each of these files. */
   hostsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
 export interface SharedRowsOptions {
   readonly place: PostgresPlace;
   readonly stateDir: string;
-  /** The name of this host. */
+  /** Name of this host. */
   readonly hostName: string;
-  /** Folders, as rows name them, whose bytes this host can read; null: all of them. */
+  /** Returns the folders, by name in rows, whose files this host can read; null: all folders. */
   visible(): SeenFolders | null;
   readonly fence?: ConnectionOptions['fence'];
-  /** Receives what was repaired after opening. */
+  /** Reports a repair made after opening. */
   repaired(what: string): void;
-  /** Called when nothing new may start for some time, with the reason. */
+  /** Called with the reason when no new work may start for some time. */
   settles(why: string): void;
   /** Called when the database may have lost rows: it is another server, was restarted, or has other tables. */
   moved(): void;
-  /** Replaces the folder of a receipt, named by this host, by its name in rows. */
+  /** Replaces a receipt's local folder with the folder's name in rows. */
   readonly placed?: (facts: Facts) => Facts;
 }
 
-/** How often a host checks whether the database is another one, without other reasons to check. */
+/** Interval at which a host checks whether the database is another one, in milliseconds. */
 const checkEveryMs = 5_000;
 
 /**
- * Opens the ledger of a fleet and upgrades its tables. Its rows never lag behind the receipts of this host: neither
- * when it is opened, nor after the database moved to another server or was restored from a backup.
+ * Opens a fleet's ledger and upgrades its tables. The rows never lag behind this host's receipts, neither on opening
+ * nor after the database moved to another server or was restored from a backup.
  *
- * @throws {LedgerError} it cannot be used, or was made by a newer release
+ * @throws {LedgerError} if the ledger cannot be used, or requires a newer release
  */
 export async function openSharedRows(pool: PostgresPool, options: SharedRowsOptions): Promise<SharedRows> {
   const { place, stateDir, hostName, visible, fence, placed } = options;
@@ -71,10 +71,10 @@ export async function openSharedRows(pool: PostgresPool, options: SharedRowsOpti
   const id = await identityOf(connection, stateDir, nameOf(place));
   await explained(connection.check);
   repaired = (...what) => what.forEach(options.repaired);
-  // After a new connection, everything that this host wrote before is compared, even if it has nothing to write.
+  // After a new connection, a host checks for lost writes even if it has nothing to write.
   const checkAgain = (): void => void connection.check().catch(() => undefined);
   const listening = pool.listen(channel, (payload) => void (payload === '' && checkAgain()));
-  // A standby that takes over may keep its connections, and without notifications a host does not learn of it.
+  // A promoted standby may keep its connections, so a host may get no notification of the failover.
   const timer = setInterval(checkAgain, checkEveryMs).unref();
   return {
     ...portsOf(connection),
@@ -82,7 +82,7 @@ export async function openSharedRows(pool: PostgresPool, options: SharedRowsOpti
     counter: createCounterRow(connection),
     id,
     repairs,
-    // PostgreSQL checks for damage itself, and its administrator makes the copies.
+    // PostgreSQL detects damage itself, and its administrator makes the backups.
     verify: async () => [],
     backUp: async () => undefined,
     hostsOf: async (ids) => {
@@ -100,10 +100,10 @@ export async function openSharedRows(pool: PostgresPool, options: SharedRowsOpti
 }
 
 /**
- * Opens the ledger of a fleet for a command that only reads: it upgrades nothing, and PostgreSQL refuses any change.
+ * Opens a fleet's ledger for a command that only reads. It upgrades nothing, and PostgreSQL refuses any change.
  *
- * @returns null when there is none yet
- * @throws {LedgerError} it cannot be used, or is of another release
+ * @returns null if there is no ledger yet
+ * @throws {LedgerError} if the ledger cannot be used, or belongs to another release
  */
 export async function openRowsToRead(
   pool: PostgresPool,
@@ -138,7 +138,10 @@ export async function openRowsToRead(
   };
 }
 
-/** A state directory belongs to one ledger, whose files its receipts are about. */
+/**
+ * Returns the ledger's id and records it in the state directory. A state directory belongs to one ledger, because its
+ * receipts are about that ledger's files.
+ */
 async function identityOf({ db }: Connection, stateDir: string, name: string): Promise<string> {
   const { ledger } = await db.selectFrom('identity').select('ledger').executeTakeFirstOrThrow();
   const known = await readLedgerId(stateDir);

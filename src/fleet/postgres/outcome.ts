@@ -9,17 +9,20 @@ export interface Sent {
   readonly database: string;
 }
 
-/** Which server, since which start, which database and which tables: others may lack the writes of this host. */
+/**
+ * SQL that identifies the server, its start, the database and the tables. If any of them differs, this host's writes
+ * may be missing.
+ */
 export const whichDatabase = `concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), (SELECT oid FROM pg_database WHERE
   datname = current_database()), to_regclass('dropcast.file')::oid)`;
 
-/** Other writes wait for it. */
+/** How long to ask for the outcome, in milliseconds. Other writes wait meanwhile. */
 const patienceMs = 3_000;
 const everyMs = 100;
 
 /**
- * The connection was cut during a COMMIT: the server knows its outcome. Another server does not, nor one that was
- * restarted since: there the same number may be another transaction.
+ * Asks the server for the outcome of a COMMIT that was cut off. A different or restarted server cannot tell: the same
+ * number may be another transaction there.
  *
  * @returns null: unknown
  */
@@ -37,7 +40,7 @@ export async function outcomeOf(
   return null;
 }
 
-/** @returns null while the server does not answer */
+/** Asks once. @returns null if the server does not answer */
 async function statusOf(
   { rows }: Pick<PostgresPool, 'rows'>,
   xid: string,
@@ -52,8 +55,10 @@ async function statusOf(
 }
 
 /**
+ * Returns the results of a transaction that failed with an unknown outcome, if it was committed after all.
+ *
  * @param results returned if the transaction was committed
- * @throws {LedgerUnavailableError} it was not, or that is unknown
+ * @throws {LedgerUnavailableError} if the transaction was not committed, or its outcome is unknown
  */
 export async function settled<T>(
   error: unknown,

@@ -10,11 +10,11 @@ import { isPlanOld, troubleOf } from './why-away.ts';
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface Asking {
-  /** The name of a prepared statement: the server plans it once for each connection. */
+  /** Name of a prepared statement, which the server plans once per connection. */
   readonly name?: string;
 }
 
-/** Runs one statement, with `$1` for its values. int8 and numeric are numbers. */
+/** Runs one statement with `$1` placeholders. int8 and numeric values are returned as numbers. */
 export type Ask = <R extends Row = Row>(
   text: string,
   values?: readonly unknown[],
@@ -22,50 +22,50 @@ export type Ask = <R extends Row = Row>(
 ) => Promise<readonly R[]>;
 
 /**
- * Connections to the database of a fleet, at most five. Every call rejects with `LedgerUnavailableError` while the
- * database refuses, or does not answer in time; the next call tries again. A statement that may have been executed is
- * never repeated here.
+ * Connections to a fleet's database, at most five. Every call rejects with `LedgerUnavailableError` while the database
+ * refuses or does not answer in time; the next call tries again. A statement that may have been executed is never
+ * repeated here.
  */
 export interface PostgresPool extends AsyncDisposable {
-  /** One statement outside of a transaction. If the connection is cut, it may have been executed nevertheless. */
+  /** Runs one statement outside a transaction. If the connection is cut, the statement may still have been executed. */
   readonly rows: Ask;
   /**
-   * Statements that are committed together or not at all. A thrown error rolls back and is thrown again. If a statement
-   * was prepared before the tables changed, the whole transaction is repeated.
+   * Runs statements that are committed together or not at all. An error thrown by `work` rolls back and is rethrown. If
+   * a statement was prepared before the tables changed, the whole transaction is repeated.
    *
-   * @param kind `read`: one snapshot, without changes
-   * @throws {OutcomeUnknownError} when the connection was cut while it committed
+   * @param kind `read`: one snapshot, no changes
+   * @throws {OutcomeUnknownError} if the connection was cut during the commit
    */
   transaction<T>(work: (ask: Ask) => Promise<T>, kind?: 'write' | 'read'): Promise<T>;
   /**
-   * Receives notifications on a connection of its own, which reconnects automatically. Some may be lost.
+   * Receives notifications on a separate connection, which reconnects automatically. Notifications may be lost.
    *
-   * @param heard gets the payload; an empty one also after each new connection, because a notification may have been
-   *   missed
+   * @param heard receives the payload; also called with an empty payload after each new connection, because a
+   *   notification may have been missed
    */
   listen(channel: string, heard: (payload: string) => void): Disposable;
-  /** Since when it has not answered, epoch milliseconds; null: it answers. */
+  /** When the database stopped answering, in epoch milliseconds; null: it is answering. */
   awaySince(): number | null;
-  /** The server and the reason, as a sentence without its full stop; null: it answers. */
+  /** Server and reason, as a sentence without a full stop; null: it is answering. */
   whyAway(): string | null;
 }
 
 export interface PoolOptions {
-  /** This member of the fleet, for `pg_stat_activity`. */
+  /** Name of this member, shown in `pg_stat_activity`. */
   readonly hostName: string;
   readonly limits?: Partial<Limits>;
   readonly outage?: Outage;
 }
 
-/** One more connection listens. */
+/** Connections for statements. One more connection listens for notifications. */
 const MAX_CONNECTIONS = 4;
 const IDLE_MS = 300_000;
 const usual: Limits = { connectMs: 5_000, statementMs: 12_000, answerMs: 15_000 };
 
 /**
- * Opens the first connection.
+ * Opens a pool and its first connection.
  *
- * @throws {LedgerError} when that fails: one sentence with the reason and what to do
+ * @throws {LedgerError} if the connection fails: one sentence with the reason and what to do
  */
 export async function openPool(place: PostgresPlace, { limits, ...options }: PoolOptions): Promise<PostgresPool> {
   const pool = new ConnectedPool(place, options, { ...usual, ...limits });
@@ -87,7 +87,7 @@ class ConnectedPool implements PostgresPool {
   readonly #reachable: Reachable;
   readonly #place: PostgresPlace;
   readonly #clients = new Set<PoolClient>();
-  /** How many outages had ended when each connection was made. */
+  /** Number of outages that had ended when each connection was made. */
   readonly #outagesBefore = new WeakMap<PoolClient, number>();
   readonly #idle = new Set<PoolClient>();
 
@@ -140,8 +140,8 @@ class ConnectedPool implements PostgresPool {
   };
 
   /**
-   * A newer member that adds a column makes the prepared statements of each connection fail, before anything is
-   * executed: those connections are given up.
+   * Retries a call that failed because of an outdated prepared statement. After a newer member adds a column, this
+   * happens on each connection before anything is executed; those connections are dropped.
    */
   async #planned<T>(ask: () => Promise<T>): Promise<T> {
     for (let refused = 0; ; refused += 1) {
@@ -154,8 +154,8 @@ class ConnectedPool implements PostgresPool {
   }
 
   /**
-   * If one connection is cut, the others usually are too: each would have to detect that on its own, which can take
-   * long.
+   * Returns a connection to the pool. If it was cut, the idle connections usually are, too, and detecting that one by
+   * one can take long.
    */
   #release(client: PoolClient, isCut: boolean, isOfNoUse = isCut): void {
     client.release(isOfNoUse);
@@ -201,7 +201,7 @@ class ConnectedPool implements PostgresPool {
     }
   }
 
-  /** A statement that timed out still runs on its connection. */
+  /** Whether a connection is unusable. A statement that timed out is still running on its connection. */
   #isCut(error: unknown): boolean {
     return troubleOf(error, this.#place)?.isCut ?? false;
   }
@@ -221,7 +221,7 @@ class ConnectedPool implements PostgresPool {
 
 const allInUse = 'all connections to the database of the ledger are in use';
 
-/** pg-pool's words for a full queue. A failed connection has other words. */
+/** Matches pg-pool's message for a full queue. A failed connection has a different message. */
 function isQueueTooLong(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
 }
@@ -231,20 +231,20 @@ const begin = { write: 'begin', read: 'begin isolation level repeatable read, re
 function asked(client: PoolClient): Ask {
   return async (text, values = [], asking = {}) => {
     const answer: unknown = await client.query<never>({ text, values: [...values], ...asking });
-    // Several statements in one text have an answer each. pg-boss needs the rows of all.
+    // Each statement in a text has its own answer. pg-boss needs the rows of all answers.
     return [answer].flat().flatMap((each) => (each as { readonly rows: readonly never[] }).rows);
   };
 }
 
-/** After a failed statement, PostgreSQL answers COMMIT with a rollback, and reports no error. */
+/** Commits a transaction. After a failed statement, PostgreSQL answers COMMIT with a rollback and reports no error. */
 async function committed(client: PoolClient): Promise<void> {
   const { command } = await client.query('commit');
   if (command !== 'COMMIT') throw new Error('a statement of this transaction failed, and nothing of it was written');
 }
 
 /**
- * A text with its own BEGIN leaves a transaction open when it fails. The answer to an empty query shows that; ROLLBACK
- * alone would log a warning.
+ * Checks whether a connection has no open transaction. A text with its own BEGIN leaves one open when it fails. An
+ * empty query reveals that; ROLLBACK alone would log a warning.
  */
 async function isBetweenTransactions(client: PoolClient): Promise<boolean> {
   try {
@@ -264,7 +264,7 @@ async function rolledBack(client: PoolClient): Promise<boolean> {
   }
 }
 
-/** For queries that are running when the pool is closed. */
+/** How long closing a pool waits for running queries. */
 const CLOSING_MS = 5_000;
 
 async function patience(): Promise<void> {

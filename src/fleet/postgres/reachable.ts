@@ -3,8 +3,8 @@ import { nameOf, type PostgresPlace } from './place.ts';
 import { troubleOf, type Trouble } from './why-away.ts';
 
 /**
- * Whether the server answers, since when it does not, and when to try again: after a random 0.1 to 2 s, so that a
- * starting server does not meet all hosts at once.
+ * Tracks whether the server answers, since when it has not, and when to try again. The pause is a random 0.1 to 2 s, so
+ * that a starting server does not meet all hosts at the same time.
  */
 export class Reachable {
   readonly #place: PostgresPlace;
@@ -21,17 +21,17 @@ export class Reachable {
     this.#outage = outage;
   }
 
-  /** Epoch milliseconds; null: it answers. */
+  /** When the server stopped answering, in epoch milliseconds; null: it is answering. */
   get awaySince(): number | null {
     return this.#away?.since ?? null;
   }
 
-  /** Which server has not answered, since when, and why: a sentence without its full stop. Null: it answers. */
+  /** Which server is not answering, since when, and why, as a sentence without a full stop; null: it is answering. */
   get whyAway(): string | null {
     return this.#away === null ? null : this.#sentence(this.#away);
   }
 
-  /** How many outages have ended. */
+  /** Number of outages that have ended. */
   get outages(): number {
     return this.#outages;
   }
@@ -50,12 +50,12 @@ export class Reachable {
     return Math.max(0, this.#notBefore - performance.now());
   }
 
-  /** @throws {LedgerUnavailableError} while it is too early for the next attempt */
+  /** @throws {LedgerUnavailableError} if it is too early for the next attempt */
   refuseTooEarly(): void {
     if (this.#away !== null && this.pauseMs > 0) throw this.#unavailable(this.#away.trouble, undefined);
   }
 
-  /** The connection failed. */
+  /** Records a failed connection and lengthens the pause. */
   notConnected(): void {
     const longestMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
     this.#failures += 1;
@@ -63,8 +63,10 @@ export class Reachable {
   }
 
   /**
-   * @param outages number of outages that had ended when the attempt began: if another one has ended since, the attempt
-   *   failed in that outage and says nothing about a new one
+   * Translates an error and records an outage.
+   *
+   * @param outages number of outages that had ended when the attempt began; if another outage has ended since, the
+   *   failure belongs to that one
    * @returns the error to throw: `LedgerUnavailableError` if the database refuses, otherwise the error itself
    */
   translated(error: unknown, outages: number): unknown {
@@ -105,7 +107,7 @@ export interface Outage {
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 
-/** `14:02`, with the date on another day. */
+/** Formats a time as `14:02`, with the date if it is another day. */
 function clockTime(at: number): string {
   const shown = (time: number): string => new Date(time).toLocaleString('sv');
   const [day, time = ''] = shown(at).split(' ');

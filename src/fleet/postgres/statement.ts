@@ -1,14 +1,14 @@
 import type { Query, Value } from '../../ledger/work.ts';
 
-/** A statement in the form of PostgreSQL. */
+/** A statement with PostgreSQL's placeholders. */
 export interface NumberedStatement {
   readonly text: string;
   readonly values: readonly Value[];
-  /** The name under which the server keeps it for repetitions. */
+  /** Name of the prepared statement. */
   readonly name?: string;
 }
 
-/** Its `?` become `$1`, `$2` and so on. */
+/** Replaces `?` placeholders with `$1`, `$2` and so on. */
 export function numbered({ text, values }: Query): NumberedStatement {
   const known = texts.get(text);
   if (known !== undefined) return { ...known, values: values.map(storable) };
@@ -19,7 +19,7 @@ export function numbered({ text, values }: Query): NumberedStatement {
   return { ...named, values: values.map(storable) };
 }
 
-/** Combines statements that write one row each into fewer ones, in their order. */
+/** Combines statements that insert one row each: one statement for each text. */
 export function inOne(queries: readonly Query[]): readonly NumberedStatement[] {
   const byText = [...Map.groupBy(queries, ({ text }) => text)];
   return byText.map(([text, of]) => {
@@ -36,17 +36,19 @@ export function inOne(queries: readonly Query[]): readonly NumberedStatement[] {
 const texts = new Map<string, Omit<NumberedStatement, 'values'>>();
 
 /**
- * The server keeps them for each connection. Rows are updated by their changed columns: each set of columns is a text
- * of its own.
+ * Limit on prepared statements, which the server keeps per connection. Updates set only changed columns, so each set of
+ * columns has its own text.
  */
 const mostNamed = 300;
 
-/** PostgreSQL stores no NUL, and no half of a surrogate pair. */
+/** Replaces NULs and lone surrogates, which PostgreSQL cannot store. */
 export function storable<T>(value: T): T | string {
   return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\uFFFD') : value;
 }
 
-/** Removes NULs from every text in a value, at any depth: JSON hides a NUL until it is searched inside. */
+/**
+ * Replaces NULs in every text in a value, at any depth. PostgreSQL accepts a NUL in JSON until a query looks inside.
+ */
 export function withoutNul<T>(value: T): T {
   if (!JSON.stringify(value).includes(String.raw`\u0000`)) return value;
   return replaced(value) as T;

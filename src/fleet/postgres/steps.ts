@@ -2,23 +2,23 @@ import { needsPerson, isInLine } from '../../ledger/words.ts';
 import { serverTable } from './failover.ts';
 import { lockTable } from './locks.ts';
 
-/** A numbered change of the tables. A released step never changes: append one. */
+/** A numbered change to the tables. Released steps never change: append a new one. */
 export interface Step {
   readonly text: string;
   /**
-   * The lowest schema version that a release must support to work after this step. Steps only add tables, and columns
-   * that accept null or have a default, so that the previous release works while the hosts are upgraded one after
-   * another. Anything no longer needed is dropped one release later, by a step that says so here.
+   * Lowest schema version that a release must support to work after this step. Steps only add tables, and columns that
+   * accept null or have a default, so that the previous release keeps working while the hosts are upgraded one by one.
+   * Anything no longer needed is dropped one release later, by a step with a higher number here.
    */
   readonly needsAtLeast: number;
 }
 
-/** Compared by bytes, as in SQLite, independent of the server's language. */
+/** Text compared by bytes, as in SQLite, independent of the server's locale. */
 const text = 'text COLLATE "C"';
 
 const key = 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY';
 
-/** One row for each text of any length: a primary key would refuse more than 2,704 bytes. */
+/** Creates a unique index for texts of any length. A primary key would refuse more than 2,704 bytes. */
 const once = (table: string, column: string, ...others: string[]): string =>
   `CREATE UNIQUE INDEX ${table}_once ON ${table} (${[`hashtextextended(${column}, 0)`, ...others].join(', ')});`;
 

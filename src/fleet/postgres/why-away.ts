@@ -1,17 +1,17 @@
 import type { LedgerTrouble } from '../../pipeline/file/store-errors.ts';
 import type { PostgresPlace } from './place.ts';
 
-/** The meaning of an error of pg, of the server or of the network. */
+/** What an error from pg, the server or the network means. */
 export interface Trouble {
   readonly reason: LedgerTrouble;
-  /** Follows `PostgreSQL at …: `. */
+  /** Reason; follows `PostgreSQL at …: `. */
   readonly why: string;
-  /** The connection is unusable, and the last statement may have been executed or not. */
+  /** Whether the connection is unusable; the last statement may or may not have been executed. */
   readonly isCut: boolean;
 }
 
 /**
- * The one place that knows SQLSTATEs, errno names and messages of pg.
+ * Classifies an error. Only this file knows SQLSTATEs, errno names and pg's messages.
  *
  * @returns null for a bug, or an error that does not come from the database
  */
@@ -24,8 +24,9 @@ export function troubleOf(error: unknown, place: PostgresPlace): Trouble | null 
 }
 
 /**
- * Whether a statement was refused because it was prepared before its tables changed. Nothing of it was executed. @param
- * error of pg, or as the pool throws it
+ * Whether a statement was refused because it was prepared before its tables changed. It was not executed.
+ *
+ * @param error from pg, or as thrown by the pool
  */
 export function isPlanOld(error: unknown): boolean {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
@@ -33,10 +34,10 @@ export function isPlanOld(error: unknown): boolean {
 }
 
 /**
- * Whether the server rolled back a transaction because of another one, so that it may be repeated: two waited for each
- * other, or both changed the same row.
+ * Whether the server rolled back a transaction because of a deadlock or a concurrent change, so that it may be
+ * repeated.
  *
- * @param error as the pool throws it
+ * @param error as thrown by the pool
  */
 export function isConflict(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : null;
@@ -44,20 +45,21 @@ export function isConflict(error: unknown): boolean {
 }
 
 /**
- * Whether a statement tried to create what another session had just created: a schema, a table or a row. @param error
- * of pg, or as the pool throws it
+ * Whether a statement tried to create a schema, table or row that another session had just created.
+ *
+ * @param error from pg, or as thrown by the pool
  */
 export function isThereAlready(error: unknown): boolean {
   const codes: readonly unknown[] = ['42P06', '42P07', '23505'];
   return error instanceof Error && 'code' in error && codes.includes(error.code);
 }
 
-/** Five letters and digits, unlike an errno name. */
+/** Matches SQLSTATEs: five letters and digits, unlike errno names. */
 function isSqlState(code: string): boolean {
   return /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code);
 }
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** Error codes: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 function fromServer(code: string, message: string, { user, database }: PostgresPlace): Trouble | null {
   const at = (reason: LedgerTrouble, why: string, isCut = false): Trouble => ({ reason, why, isCut });
   switch (code) {
@@ -129,7 +131,7 @@ function fromNetwork(code: string, { host }: PostgresPlace): string | null {
   }
 }
 
-/** Codes of OpenSSL (nodejs.org/api/tls.html#x509-certificate-error-codes) and of Node. */
+/** Codes from OpenSSL (nodejs.org/api/tls.html#x509-certificate-error-codes) and Node. */
 function fromCertificate(code: string, { host }: PostgresPlace): string | null {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `its certificate is not for ${host}, which ledger names`;
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') return `its certificate is out of date (${code})`;
@@ -138,7 +140,7 @@ function fromCertificate(code: string, { host }: PostgresPlace): string | null {
   return /^(?:ERR_SSL|EPROTO)/.test(code) ? `TLS failed (${code})` : null;
 }
 
-/** pg gives its own errors no codes. */
+/** Matches pg's own errors by message, because they have no codes. */
 function fromDriver(message: string, { user }: PostgresPlace): string | null {
   if (message.includes('does not support SSL'))
     return 'it offers no TLS; turn it on there (ssl = on), or trust the network with ledger.tls: false';

@@ -14,7 +14,7 @@ import { isSettled, settling } from './failover.ts';
 import { lockQuery } from './locks.ts';
 import { withoutNul } from './statement.ts';
 
-/** The columns that the writer fills from the facts of a row: see `derivedOf`. */
+/** Columns that the writer fills from a row's facts: see `derivedOf`. */
 const inside: SqlWords['inside'] = {
   folder: 'folder_key',
   path: 'path_key',
@@ -38,10 +38,10 @@ const inside: SqlWords['inside'] = {
 const allColumns = listed([...fileColumns, ...derivedColumns, 'host']);
 
 /**
- * The SQL of a ledger that several hosts share.
+ * Returns the SQL for a ledger that several hosts share.
  *
- * @param host the name of this one
- * @param visible folders, as rows name them, whose bytes this host can read; null: all of them
+ * @param host name of this host
+ * @param visible folders, by name in rows, whose files this host can read; null: all folders
  */
 export function postgresWords(host: string, visible: () => SeenFolders | null): SqlWords {
   return {
@@ -51,8 +51,7 @@ export function postgresWords(host: string, visible: () => SeenFolders | null): 
     unique: (column) => `hashtextextended(${column}, 0)`,
     by: () => 'file',
     unindexed: (column) => column,
-    // With `=`, PostgreSQL may scan all rows in their order until it has found enough, because it assumes an even
-    // distribution.
+    // With `=`, PostgreSQL assumes an even distribution, so it may scan all rows in order until it has found enough.
     isIn: (column, value) => `${column} BETWEEN ${value} AND ${value}`,
     orderIn: (column) => `${column}, seq`,
     texts: (values) => sql`(select value from jsonb_array_elements_text(${listOf(values)}::jsonb) as listed (value))`,
@@ -60,7 +59,7 @@ export function postgresWords(host: string, visible: () => SeenFolders | null): 
       sql`(select value::bigint from jsonb_array_elements_text(${listOf(values)}::jsonb) as listed (value))`,
     textList: '(SELECT value FROM jsonb_array_elements_text(?::jsonb) AS listed (value))',
     numberList: '(SELECT value::bigint FROM jsonb_array_elements_text(?::jsonb) AS listed (value))',
-    // A function sees the columns of the tables before it in a FROM; a subquery would not.
+    // A function in FROM can use columns of the tables before it; a subquery cannot.
     elements: (column) => `json_array_elements_text(${column}::json)`,
     names: (column) => `(SELECT value FROM json_object_keys(${column}::json) AS listed (value))`,
     hasText,
@@ -70,20 +69,20 @@ export function postgresWords(host: string, visible: () => SeenFolders | null): 
     },
     forWrite: ' FOR UPDATE',
     allColumns,
-    // After a file was sent, any member may poll it: the row keeps the host that sent it.
+    // Any member may poll a file after it was sent, so the row keeps the host that sent it.
     beside: (facts, before) => {
       const isSent = before !== undefined && before['uploaded_at'] !== null;
       return { ...derivedOf(facts), host: isSent ? (before['host'] ?? host) : host };
     },
     kept: withoutNul,
     *beforeInsert(facts, instead) {
-      // One lock for all of them, so that two hosts that add many files cannot wait for each other in a cycle.
+      // All inserts share one lock, so two hosts that add many files cannot deadlock.
       const [found] = yield* ask(lockQuery('insert', `, (${isSettled})::int AS settled`));
       if (found?.['settled'] !== 1) throw new LedgerUnavailableError('busy', { sentence: settling });
       const [known] = yield* ask(sameVersion, [...sameVersionOf(facts), instead ?? '']);
       if (known !== undefined) throw new AlreadyKnownError(`${facts.folder}/${facts.path} was added by another host`);
     },
-    // As a join condition it would be evaluated for each row of each queue.
+    // As a join condition, `numbers` would be evaluated for each row of each queue.
     queueWith: (numbers) =>
       sql`queue cross join lateral (${numbers}) as head (head_seq) join file on file.seq = head.head_seq`,
     isOfHost: (name) => sql<boolean>`host = ${name}`,
@@ -105,7 +104,7 @@ function sameVersionOf({ folder, path, version: { ino, birthtimeNs, size, mtimeN
   return [keyOf(folder), keyOf(path), ino, birthtimeNs, size, mtimeNs];
 }
 
-/** JSON that PostgreSQL accepts: no NUL, and no half of a surrogate pair. */
+/** Encodes values as JSON that PostgreSQL accepts: no NULs and no lone surrogates. */
 function listOf(values: readonly (string | number)[]): string {
   return JSON.stringify(
     values.map((value) => (typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\u{FFFD}') : value)),
@@ -114,14 +113,17 @@ function listOf(values: readonly (string | number)[]): string {
 
 function hasText(text: string, columns: readonly RawBuilder<unknown>[]): RawBuilder<boolean> {
   if (text.length > longestText || text.includes('\0')) return sql<boolean>`1 = 0`;
-  // macOS writes `ü` into file names as two characters, a keyboard sends one.
+  // macOS stores `ü` in file names as two characters; a keyboard sends one.
   const spellings = [...new Set([text.normalize('NFC'), text.normalize('NFD')])];
   const patterns = spellings.map((spelling) => Array.from(spelling.toWellFormed(), anyCase).join(''));
   const found = patterns.flatMap((pattern) => columns.map((column) => sql`${column} ~ ${pattern}`));
   return sql<boolean>`(${sql.join(found, sql` or `)})`;
 }
 
-/** Each letter in its cases, independent of the database's locale. `ß` is two letters in upper case, and left out. */
+/**
+ * Returns a pattern for a letter in all its cases, independent of the database's locale. Omits cases with several
+ * letters, such as the upper case of `ß`.
+ */
 function anyCase(letter: string): string {
   const cases = [...new Set([letter, letter.toLowerCase(), letter.toUpperCase()])].filter(
     (one) => Array.from(one).length === 1,
