@@ -6,7 +6,7 @@ import { ask } from './work.ts';
 import type { Work } from './work.ts';
 import type { SqlWords } from './words.ts';
 
-/** The service's list of videos, for files that were there before the first start. */
+/** Stores the service's video list, for matching files that existed before the first start. */
 export function createAdoption({ db, words, write }: Connection): AdoptionStore {
   return {
     listing: async () => {

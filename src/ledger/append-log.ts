@@ -9,13 +9,14 @@ import { LedgerError, refusal } from './ledger-error.ts';
 import { sizeOfUsableFile } from './state-directory.ts';
 
 /**
- * A file of JSON lines that only grows. It is safe to show on a terminal: control characters in file names and answers
- * are escaped. Closing waits for every line that was appended before.
+ * An append-only file of JSON lines. It is safe to show on a terminal: control characters in file names and answers are
+ * escaped. Closing waits for every line appended before.
  */
 export interface AppendLog extends AsyncDisposable {
   /**
-   * Lines are written in the order of the calls. Those that come during a write follow together.
-   * @returns when the line is on disk; rejects with the error of the file system. A failure does not stop later lines
+   * Writes lines in call order. Lines appended during a write go out together in the next one.
+   * @returns resolves when the line is on disk; rejects with the file system's error. A failure does not stop later
+   *   lines
    */
   append(line: Line): Promise<void>;
 }
@@ -23,12 +24,14 @@ export interface AppendLog extends AsyncDisposable {
 type Line = Readonly<Record<string, unknown>>;
 
 /**
- * @param path created with mode 0600 when it is missing. A last line that a crash cut short is ended first
- * @throws {LedgerError} when it cannot be opened
+ * Opens a log.
+ *
+ * @param path created with mode 0600 if missing; if a crash cut the last line short, that line is ended first
+ * @throws {LedgerError} if the file cannot be opened
  */
 export async function openAppendLog(path: string): Promise<AppendLog> {
   const file = await openUsable(path);
-  // This process is the only writer: after a complete write, the next one need not check for a torn line.
+  // This process is the only writer, so after a complete write the next one need not check for a torn line.
   let isWhole = false;
   const batches = createBatches(async (lines) => {
     const mayBeTorn = !isWhole;
@@ -48,18 +51,18 @@ export async function openAppendLog(path: string): Promise<AppendLog> {
 /** Suffix of the one older file that is kept. Not `.1`, which logrotate uses. */
 export const ROTATED = '.old';
 
-/** Twice the size at which logrotate rotates the file, so that the two never compete. */
+/** Size limit in bytes: twice the size at which logrotate rotates the file, so that the two never compete. */
 const mostBytes = 20 * 1024 * 1024;
 
 /**
- * The same for a rarely written file that logrotate moves: each write opens the file, so the daemon need not be
- * signalled after a rotation, and no line ends up in the rotated file. Without logrotate, a large file is moved to
- * `.old` and replaces the previous one: two files at most.
+ * Opens a rarely written log that logrotate may move. Each write opens the file, so the daemon needs no signal after a
+ * rotation, and no line ends up in the rotated file. Without logrotate, a large file is moved to `.old` and replaces
+ * the previous one, so there are at most two files.
  *
- * A symbolic link in its place is not followed: lines are refused with `LinkedLogError` until it is gone.
+ * A symbolic link at the path is not followed: lines are refused with `LinkedLogError` until the link is gone.
  *
- * @throws {LinkedLogError} from `append` alone
- * @throws {LedgerError} when it cannot be opened for another reason
+ * @throws {LinkedLogError} only from `append`
+ * @throws {LedgerError} if the file cannot be opened for another reason
  */
 export async function openRotatedLog(path: string, limitBytes = mostBytes): Promise<AppendLog> {
   if ((await linkInstead(path)) === null) await (await openUsable(path, noLink)).close();
@@ -72,13 +75,13 @@ export async function openRotatedLog(path: string, limitBytes = mostBytes): Prom
 
 const noLink = constants.O_NOFOLLOW;
 
-/** @returns why a log that may be rotated is not written while a link lies in its place; null without one */
+/** Checks for a symbolic link at a log's path. @returns the error that lines are refused with; null: no link */
 export async function linkInstead(path: string): Promise<LinkedLogError | null> {
   const found = await lstat(path).catch(() => null);
   return found?.isSymbolicLink() === true ? new LinkedLogError(path) : null;
 }
 
-/** Thrown when a symbolic link lies where a log belongs. */
+/** Thrown when a symbolic link is in a log's place. */
 export class LinkedLogError extends LedgerError {
   override readonly name = 'LinkedLogError';
   readonly code = 'ELOOP';
@@ -91,17 +94,17 @@ export class LinkedLogError extends LedgerError {
   }
 }
 
-/** @returns whether the file is full */
+/** Appends lines. @returns whether the file is full */
 async function appendTo(path: string, lines: readonly Line[], limitBytes: number): Promise<boolean> {
   await using file = await openFile(path, noLink);
   await writeLines(file, lines, true);
   const { size, ino } = await file.stat();
-  // logrotate may have moved it during the write: the new file is not full.
+  // logrotate may have moved the file during the write; the new file is not full.
   return size >= limitBytes && (await stat(path).catch(() => null))?.ino === ino;
 }
 
 async function rotate(path: string): Promise<void> {
-  // A file that cannot be moved keeps growing: no line is lost.
+  // A file that cannot be moved keeps growing, so no line is lost.
   await rename(path, `${path}${ROTATED}`).catch(() => undefined);
 }
 
@@ -127,12 +130,12 @@ async function openFile(path: string, flags = 0): Promise<FileHandle> {
 
 async function writeLines(file: FileHandle, lines: readonly Line[], mayBeTorn: boolean): Promise<void> {
   const text = lines.map((line) => `${escapeJson(JSON.stringify(line))}\n`).join('');
-  // A crash or a full disk may leave half a line, which must not swallow this one.
+  // A crash or a full disk may leave half a line, which must not swallow the next one.
   await file.appendFile(`${mayBeTorn && (await isLastLineTorn(file)) ? '\n' : ''}${text}`);
   await file.datasync();
 }
 
-/** Lines that come during a write follow together in the next one. A failure does not stop the next write. */
+/** Collects lines that arrive during a write into the next one. A failure does not stop the next write. */
 function createBatches(write: (lines: readonly Line[]) => Promise<void>): {
   add(line: Line): Promise<void>;
   idle(): Promise<void>;

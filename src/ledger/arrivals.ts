@@ -5,15 +5,15 @@ import { filesIn, firstFacts } from './row.ts';
 import { isSeen } from './words.ts';
 import { insertFacts } from './write-row.ts';
 
-/** A file moved over another may have the older row of the two. */
+/** Sort key that puts files that left their path last. A file moved over another may have the older row. */
 const hasLeftItsPath = sql<number>`case when state in ('superseded', 'vanished') then 1 else 0 end`;
 
-/** Limit for rows sorted newest first. */
+/** Row limit for queries sorted newest first. */
 const newest = 1;
 
-/** Rows for the intake: by path, by version, and new ones. */
+/** Finds rows by path and by version, and inserts new rows, for the intake. */
 export function createArrivals({ db, words, prepared, write }: Connection): IntakeStore {
-  /** Thousands of files may share a size, as the parts of a recording do. */
+  /** The size without its index: thousands of files may share a size, like the parts of a recording. */
   const unindexedSize = sql.raw<number>(words.unindexed('size'));
   const folderKey = sql.raw<string>(words.inside.folder);
   const pathKey = sql.raw<string>(words.inside.path);
@@ -50,7 +50,8 @@ export function createArrivals({ db, words, prepared, write }: Connection): Inta
     },
     pathsNamed: async (folder, stem) => {
       const paths = db.selectFrom('file').select('path').where(folderKey, '=', words.key(folder));
-      // '/' follows '.': this is the stem and a dot. Two searches, because with OR SQLite reads the whole folder.
+      // Names that begin with the stem and a dot: '/' follows '.'. Two searches, because with OR SQLite reads the whole
+      // folder.
       const named = paths.where('path', '>=', `${stem}.`).where('path', '<', `${stem}/`);
       const start = words.keyStart(`${stem}.`);
       const found = named.where(pathKey, '>=', start).where(pathKey, '<', `${start}\u{10FFFF}`);

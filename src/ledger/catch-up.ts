@@ -13,13 +13,13 @@ import type { SqlWords } from './words.ts';
 import { addHistory, restoreFacts } from './write-row.ts';
 
 /**
- * Brings the rows up to date with `receipts.jsonl`. Without it, a ledger restored from a copy would upload again what
- * was uploaded after the copy was made. After a crash between a receipt and its row, one receipt is ahead. A copy may
- * also be older than an upload that has no receipt yet.
+ * Brings the rows up to date with `receipts.jsonl`. Otherwise, a ledger restored from a copy would repeat uploads made
+ * after the copy. After a crash between a receipt and its row, one receipt is ahead. A copy may also be older than an
+ * upload that has no receipt yet.
  *
- * @param placed gives the folder of a receipt the name that the rows have for it
+ * @param placed replaces a receipt's folder with the folder's name in rows
  * @returns a sentence if some lines are not receipts
- * @throws {LedgerError} when the receipts cannot be used
+ * @throws {LedgerError} if the receipts cannot be used
  */
 export async function catchUp(
   connection: Pick<Connection, 'db' | 'words' | 'write'>,
@@ -36,7 +36,7 @@ export async function catchUp(
   const isNew = (receipt: Receipt, rev: number | undefined): boolean =>
     rev === undefined ||
     saysMore(receipt, { rev }) ||
-    // An older copy may have been restored before that, and its rows continued with lower revisions.
+    // An older copy may have been restored earlier, and its rows may have continued with lower revisions.
     (isCopy && Date.parse(receipt.at) >= changedAt);
   const newOnes = async (receipts: readonly Receipt[]): Promise<readonly Receipt[]> => {
     const revisions = await revisionsOf(
@@ -47,7 +47,7 @@ export async function catchUp(
   };
   const { receipts, strange, counter } = await newReceipts(stateDir, newOnes);
   if (receipts.length > 0 || isCopy) await write(() => takeOver(words, receipts, { isCopy, placed }));
-  // After the rows: a ledger that has them is as far as its receipts.
+  // The counter is written after the rows: only a ledger with these rows is as far along as its receipts.
   if (counter > known) await write(() => ask('UPDATE identity SET counter = ? WHERE counter < ?', [counter, counter]));
   if (strange === 0) return [];
   return [
@@ -65,7 +65,7 @@ async function revisionsOf(db: Kysely<LedgerTables>, ids: readonly string[]): Pr
   return found;
 }
 
-/** SQLite takes 32,766 values in a statement. */
+/** Ids per query. SQLite allows at most 32,766 bound values per statement. */
 const idsAtOnce = 1_000;
 
 function* takeOver(
@@ -87,8 +87,8 @@ function* takeOver(
 }
 
 /**
- * The ledger is older than its receipts, or a copy was restored: an upload may have begun that its rows do not show. So
- * the service is asked before anything is sent to their records; a first PUT would skip that question.
+ * Makes the pipeline ask the service before it sends anything to existing records; a first PUT would skip that check.
+ * The ledger is older than its receipts, or a restored copy, so an upload may have begun that its rows do not show.
  */
 function* doubtUploads(words: SqlWords): Work<void> {
   const rows = yield* ask(
@@ -107,12 +107,12 @@ async function lastChange(db: Kysely<LedgerTables>): Promise<number> {
 
 const linesAsked = 10;
 
-/** The row as the receipt leaves it, or null when the row already says so. */
+/** Returns the row with the receipt's facts, or null if the row already has them. */
 export function restored(row: Facts | null, receipt: Receipt): Facts | null {
   const at = Date.parse(receipt.at);
   const isSameVideo = row !== null && row.videoId === receipt.video_id;
   if (isSameVideo && (row.uploadedAt !== null || receipt.step === 'bound')) return null;
-  // The service fetches an import without an upload.
+  // The service fetches imports itself, without an upload.
   const isUploaded = receipt.step === 'uploaded' || receipt.step === 'ready' || receipt.upload_url === null;
   const before = { ...(row ?? bare(receipt)), ...(!isSameVideo && unbound) };
   return {
@@ -120,7 +120,7 @@ export function restored(row: Facts | null, receipt: Receipt): Facts | null {
     ...known(receipt),
     rev: Math.max(before.rev, receipt.rev) + 1,
     createdAt: before.createdAt ?? at,
-    // Makes the pipeline ask the service before it sends anything: the upload may have gone on after the receipt.
+    // Makes the pipeline ask the service before it sends anything: the upload may have continued after the receipt.
     uploadStartedAt: before.uploadStartedAt ?? at,
     ...(isUploaded && { uploadedAt: at, processingSince: at, remoteStatus: 'processing' }),
     dying: receipt.step === 'dying',

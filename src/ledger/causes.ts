@@ -12,37 +12,37 @@ import type { SqlWords } from './words.ts';
 export interface CauseFound {
   readonly cause: string;
   readonly files: number;
-  /** Distinct file name extensions, the most frequent first. */
+  /** Distinct file name extensions, most frequent first. */
   readonly extensions: readonly string[];
-  /** The one that came in first. */
+  /** The file that arrived first. */
   readonly first: Facts;
-  /** The newest of the most frequent folders and endings. */
+  /** The newest files of the most frequent folders and extensions. */
   readonly examples: readonly Facts[];
 }
 
 export interface CausesFound {
-  /** The most files first. */
+  /** Sorted by number of files, most first. */
   readonly causes: readonly CauseFound[];
-  /** The causes that are not among these. */
+  /** Number of causes that are not listed, and of their files. */
   readonly more: { readonly causes: number; readonly files: number };
 }
 
-/** Causes listed with their rows; the rest are only counted. */
+/** Limit on causes listed with their rows; the rest are only counted. */
 const mostCauses = 10;
 
 const mostExamples = 3;
 
-/** Counts rows that need a person by cause, folder and extension. One index answers; no row is read. */
+/** Counts rows that need a person by cause, folder and extension. Reads one index and no rows. */
 export function* kindsIn(words: SqlWords): Work<readonly Kind[]> {
   const { cause, code, extension, folder } = words.inside;
-  // With the smallest `seq` of each group, SQLite reads every row: 80 ms for 100,000 instead of 7.
+  // Selecting the smallest `seq` of each group makes SQLite read every row: 80 ms for 100,000 rows instead of 7.
   const rows = yield* ask(`SELECT ${cause} AS cause, ${folder} AS folder, ${extension} AS extension, count(*) AS files
     FROM ${words.by('file_cause')} WHERE ${needsPerson(code)} GROUP BY ${cause}, ${folder}, ${extension}
     ORDER BY ${cause} NULLS FIRST, ${folder}, ${extension}`);
   return rows as unknown as readonly Kind[];
 }
 
-/** The same by cause, with some of the rows. */
+/** Groups kinds by cause and adds some of their rows. */
 export function* causesIn(words: SqlWords, kinds: readonly Kind[]): Work<CausesFound> {
   const byCause = [...Map.groupBy(kinds, ({ cause }) => cause)]
     .map(([cause, of]) => ({
@@ -63,19 +63,19 @@ export function* causesIn(words: SqlWords, kinds: readonly Kind[]): Work<CausesF
   return { causes, more: { causes: rest.length, files: total(rest) } };
 }
 
-/** Rows that wait for a channel or feed that the service does not have: the newest of each kind. */
+/** Returns rows that wait for a channel or feed that the service does not have: the newest of each kind. */
 export function* rowsWithoutName(words: SqlWords, kinds: readonly Kind[], limit: number): Work<readonly Row[]> {
   const names = Object.values(unknownNameCodes);
   const nameless = kinds.filter(({ cause }) => names.some((name) => cause?.startsWith(name) === true));
   return yield* eachOf(nameless.slice(0, mostKinds), (kind) => rowsOf(words, kind, 'DESC', limit));
 }
 
-/** Each kind costs one search. */
+/** Limit on kinds to search, because each costs one query. */
 const mostKinds = 100;
 
 export interface Kind {
   readonly cause: string | null;
-  /** As in the index. */
+  /** Folder key, as in the index. */
   readonly folder: string;
   readonly extension: string;
   readonly files: number;
@@ -83,14 +83,14 @@ export interface Kind {
 
 type Row = Selectable<FileTable>;
 
-/** In sequence: each statement is answered before the next one runs. */
+/** Runs `work` for each item in sequence and joins the results. */
 export function* eachOf<T, R>(all: readonly T[], work: (one: T) => Work<readonly R[]>): Work<readonly R[]> {
   const found: R[] = [];
   for (const one of all) found.push(...(yield* work(one)));
   return found;
 }
 
-/** The first or the newest of a kind. */
+/** Returns the oldest or newest rows of a kind. */
 function* rowsOf(
   words: SqlWords,
   { cause, folder, extension }: Kind,

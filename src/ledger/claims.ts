@@ -1,27 +1,27 @@
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Claims } from '../pipeline/file/ports.ts';
 
-/** The claims of one process, in memory. */
+/** Claims of one process, kept in memory. */
 export interface LocalClaims extends Claims {
   /** Frees every file. From then on no claim can be renewed. */
   clear(): void;
 }
 
 /**
- * Claims for a ledger that one process opens exclusively: memory is enough, and a crash frees every claim together with
- * the lock of the ledger. Nothing expires: `renew` answers false only after `release` or `clear`, and only `clear`
- * loses claims.
+ * Creates claims for a ledger that one process opens exclusively. Memory is enough, because a crash frees all claims
+ * together with the ledger's lock. Claims do not expire: `renew` returns false only after `release` or `clear`, and
+ * only `clear` loses claims.
  *
- * @param load reads the row; if it throws, `claim` throws the same and the file stays free
+ * @param load reads the row; if it throws, `claim` throws the same error and the file stays free
  */
 export function createClaims(load: (id: string) => Promise<Facts | null>): LocalClaims {
   const holders = new Map<string, symbol>();
-  /** One signal for all claims, which end together. */
+  /** One signal for all claims, because they are lost together. */
   const end = new AbortController();
   return {
     claim: async (id) => {
       if (holders.has(id)) return null;
-      // Before the row is read, so that of two simultaneous calls one is refused.
+      // Recorded before the row is read, so that one of two simultaneous calls is refused.
       const holder = Symbol(id);
       holders.set(id, holder);
       const release = (): void => {

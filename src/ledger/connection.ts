@@ -3,26 +3,27 @@ import type { LedgerTables } from './schema.ts';
 import type { SqlWords } from './words.ts';
 import type { Value, Work } from './work.ts';
 
-/** Access to the rows in SQLite or PostgreSQL. A refusal is thrown as `LedgerUnavailableError`. */
+/** Access to rows in SQLite or PostgreSQL. If the store refuses, calls throw `LedgerUnavailableError`. */
 export interface Connection {
-  /** For queries that are checked against the schema. `destroy()` closes all of it. */
+  /** Builds queries that are checked against the schema. `destroy()` closes the connection. */
   readonly db: Kysely<LedgerTables>;
   readonly words: SqlWords;
   /**
-   * Does all of it, or nothing; writes are done in the order of the calls.
+   * Runs `work` in one transaction, completely or not at all. Writes run in call order.
    *
-   * @param held a file that this host must hold when the write is done, where several hosts share the ledger
-   * @returns what the work returns, once it is on disk; rejects with what it threw, or with what kept it from the disk
-   * @throws {LostClaimError} another host holds it
+   * @param held a file that this host must hold when the write is done, if several hosts share the ledger
+   * @returns the result of `work`, once it is on disk; rejects with an error from `work`, or with what kept it from the
+   *   disk
+   * @throws {LostClaimError} if another host holds the file
    */
   write<T>(work: () => Work<T>, held?: string): Promise<T>;
   /** Reads one consistent snapshot. */
   read<T>(work: () => Work<T>): Promise<T>;
   /**
-   * Builds a query once that runs for every file, or several times a second.
+   * Compiles a query once, for queries that run for every file or several times a second.
    *
-   * @param query its last values differ from call to call; any placeholder value will do
-   * @returns runs the query with those values
+   * @param query its last values differ between calls; any placeholder values will do
+   * @returns a function that runs the query with those values
    */
   prepared<Row>(query: Compilable<Row>): (...last: readonly Value[]) => Promise<readonly Row[]>;
 }

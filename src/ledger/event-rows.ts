@@ -3,13 +3,16 @@ import type { Connection } from './connection.ts';
 import { readRecord, ask } from './work.ts';
 import type { Work } from './work.ts';
 
-/** Events that concern no file: pauses, feeds, folders, reloads, starts, outages. */
+/** Events that are not about a file: pauses, feeds, folders, reloads, starts, outages. */
 export interface EventRows {
-  /** Writes them in one transaction. The table keeps at most 100,000 rows: of 30 days, and the newest 1,000. */
+  /**
+   * Writes events in one transaction. The table keeps at most 100,000 rows: those of the last 30 days, and always the
+   * newest 1,000.
+   */
   keepEvents(events: readonly EventRow[]): Promise<void>;
-  /** The newest events of the 30 days before `now`, oldest first. @param host null for all hosts */
+  /** Returns the newest events of the 30 days before `now`, oldest first. @param host null for all hosts */
   events(host: string | null, now: number, limit: number): Promise<readonly KeptEvent[]>;
-  /** The lines after this number and since a time, oldest first. @param host null: of all hosts */
+  /** Returns the events after a number and since a time, oldest first. @param host null for all hosts */
   eventsAfter(
     host: string | null,
     from: { readonly after: number; readonly since: number },
@@ -21,17 +24,17 @@ export interface KeptEvent {
   readonly seq: number;
   /** Epoch milliseconds. */
   readonly at: number;
-  /** Null: it is damaged. */
+  /** null: damaged */
   readonly line: unknown;
 }
 
 const mostEvents = 100_000;
 const keptMs = 30 * 86_400_000;
 
-/** The newest rows are kept at any age: setting the clock forward makes all rows look old. */
+/** Newest rows to keep at any age, because setting the clock forward makes all rows look old. */
 const alwaysKept = 1_000;
 
-/** An insert looks only at this many of the oldest rows, so its cost does not grow with the table. */
+/** Oldest rows that an insert checks for deletion, so that its cost does not grow with the table. */
 const mostDropped = 100;
 
 export function createEventRows({ db, write }: Connection): EventRows {
@@ -60,7 +63,7 @@ export function createEventRows({ db, write }: Connection): EventRows {
   };
 }
 
-/** Runs in the transaction that the event reports. @param event null: keeps nothing */
+/** Adds an event in the transaction that it reports. @param event null: adds nothing */
 export function* addEvent(event: EventRow | null): Work<void> {
   if (event === null) return;
   const { host, at, line } = event;

@@ -1,25 +1,25 @@
 import { stepStates } from '../pipeline/file/selection.ts';
 import type { FacetCount, FileFacets, FileSelection } from '../pipeline/file/selection.ts';
 
-/** Files that are alike in all that has facets. */
+/** A group of files with the same value for every facet. */
 export interface Alike {
   readonly state: string;
   readonly stage: string;
   readonly folder: string;
   readonly channel: string | null;
-  /** As JSON. */
+  /** JSON array of feeds. */
   readonly feeds: string | null;
   readonly cause: string | null;
   readonly files: number;
 }
 
-/** Limit of values listed for one property: a rule may give every file its own channel. */
+/** Limit on values listed for one property, because a rule may give every file its own channel. */
 const mostValues = 200;
 
 /**
- * Counts for each property separately, from the counts of files that are alike.
+ * Counts the values of each property separately, from groups of files that are alike.
  *
- * @param working those of them that a step works on, which are among `all` by the states of their rows
+ * @param working groups of files that a step is working on; `all` includes these files with the states of their rows
  */
 export function facetsOf(selection: FileSelection, all: readonly Alike[], working: readonly Alike[]): FileFacets {
   const groups = [...all.map(withFeeds), ...working.flatMap(asShown)];
@@ -63,7 +63,7 @@ function withFeeds(group: Alike): Group {
   return { ...group, feedList: group.feeds === null ? [] : (JSON.parse(group.feeds) as string[]) };
 }
 
-/** Files that a step works on are taken from the state of their rows and added to the state that is shown. */
+/** Moves files that a step is working on from the state of their rows to the displayed state. */
 function asShown(group: Alike): readonly Group[] {
   const step = (stepStates as Readonly<Record<string, keyof typeof stageOfStep>>)[group.state];
   if (step === undefined) return [];

@@ -5,21 +5,21 @@ import { errnoOf } from '../errno.ts';
 import { LedgerError } from './ledger-error.ts';
 import { explainOpening } from './sqlite/recovery.ts';
 
-/** How long to wait for another process that checks the lock or tries to take it at the same moment. */
+/** How long to wait for another process that is checking or taking the lock at the same moment, in milliseconds. */
 const patienceMs = 300;
 
-/** The longest delay between two attempts. */
+/** Longest delay between two attempts, in milliseconds. */
 const betweenMs = 50;
 
 /**
- * Holds a lock on a file that the kernel releases when the process dies: an open transaction of SQLite on an empty
- * database, because Node has no file locks. The file is private, so no other user can take the lock, and it is never
- * written.
+ * Locks a file until the process ends; the kernel releases the lock if the process dies. The lock is an open SQLite
+ * transaction on an empty database, because Node has no file locks. The file is private, so no other user can take the
+ * lock, and it is never written.
  *
  * This process must never open the file with `fs`: closing such a descriptor drops the lock.
  *
- * @returns null when another process holds it
- * @throws {LedgerError} when the file cannot be used
+ * @returns null if another process holds the lock
+ * @throws {LedgerError} if the file cannot be used
  */
 export async function lockFile(path: string): Promise<AsyncDisposable | null> {
   await createPrivate(path);

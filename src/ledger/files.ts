@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 import { filesIn, firstFacts } from './row.ts';
 import { saveFacts } from './write-row.ts';
 
-/** The rows for the steps of a file. */
+/** Creates the store of file rows that pipeline steps read and write. */
 export function createFiles({ db, words, prepared, write }: Connection): FileStore {
   const withId = prepared(filesIn(db).where('id', '=', ''));
   return {

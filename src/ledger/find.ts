@@ -6,13 +6,13 @@ import type { Connection } from './connection.ts';
 import { allFacts, filesIn } from './row.ts';
 import type { SqlWords } from './words.ts';
 
-/** Files of one name that are listed at most. */
+/** Limit on files listed for one name. */
 const mostNamed = 20;
 
-/** Shorter beginnings of an id match too much. */
+/** Minimum length of an id prefix; shorter ones match too much. */
 const leastOfId = 4;
 
-/** PATH_MAX of Linux. */
+/** Linux's PATH_MAX. */
 const longestName = 4_096;
 
 /** See `LedgerView.find`. */
@@ -37,7 +37,7 @@ export function isWholePath(name: string): boolean {
   return /^(?:[\w.-]+:)?\//u.test(name);
 }
 
-/** Finds files by a name copied from a table, which may be cut and escaped. */
+/** Finds files by a name copied from a table, which may be truncated and escaped. */
 async function findPrinted({ db, words }: Connection, name: string): Promise<readonly Facts[]> {
   const printed = printedName(name);
   if (printed === null) return [];
@@ -60,7 +60,7 @@ async function findPrinted({ db, words }: Connection, name: string): Promise<rea
   );
 }
 
-/** Tries each `/` as the end of the watched folder, so that an index answers. */
+/** Tries each `/` as the end of the watched folder, so that an index can be used. */
 function byPath({ db, words }: Connection, path: string) {
   const ends = [...path.matchAll(/\//g)].map(({ index }) => index);
   const places = ends.map((end) => sql`(${words.key(path.slice(0, end))}, ${words.key(path.slice(end + 1))})`);
@@ -75,7 +75,10 @@ function byPath({ db, words }: Connection, path: string) {
   ];
 }
 
-/** The row of a moved file has only its new path: its old folder, and its name or that name with a number. */
+/**
+ * Matches files that were moved away from a path. Their rows have only the new path, so the condition is the old
+ * folder, and the old name with or without a number.
+ */
 function wasMovedFrom(words: SqlWords, path: string) {
   const { name, ext } = posix.parse(path);
   return sql<boolean>`disposal = 'moved' and substr(${path}, 1, length(folder) + 1) = folder || '/'
@@ -99,13 +102,13 @@ function byName({ db, words }: Connection, name: string) {
 
 /** A name as a table prints it: unsafe characters are escaped, and `…` replaces a part that did not fit. */
 export interface PrintedName {
-  /** A LIKE pattern, with `\` as its escape. It finds every candidate, and others. */
+  /** LIKE pattern with `\` as the escape. It matches every candidate, and other rows. */
   readonly like: string;
-  /** @param path absolute */
+  /** Whether a table prints this path as the name. @param path absolute */
   isOf(path: string): boolean;
 }
 
-/** @returns null when the text can only mean itself */
+/** Parses a name copied from a table. @returns null if it is neither truncated nor escaped */
 export function printedName(text: string): PrintedName | null {
   if (!text.includes('…') && !text.includes('\\')) return null;
   // A relative name may begin anywhere below the folder.
@@ -120,7 +123,10 @@ export function printedName(text: string): PrintedName | null {
   };
 }
 
-/** Escapes become wildcards. Up to five characters after a cut may be the rest of a truncated escape. */
+/**
+ * Converts a piece to a LIKE pattern. Escapes become wildcards. Up to five characters after a cut may be the rest of a
+ * truncated escape.
+ */
 function likePiece(piece: string, isCutBefore: boolean): string {
   const plain = piece.replaceAll(/\\(?:x[0-9a-f]{0,2}|u[0-9a-f]{0,4}|[nrt])?/g, '\0');
   return (isCutBefore ? plain.replace(/^[^\0]{1,5}/u, '\0') : plain)
@@ -128,7 +134,9 @@ function likePiece(piece: string, isCutBefore: boolean): string {
     .replaceAll('\0', '%');
 }
 
-/** Whether the text from a position to its end contains the pieces in order. */
+/**
+ * Whether the text from a position to its end has the pieces in order, the first at the start and the last at the end.
+ */
 function isIn(text: string, [first = '', ...others]: readonly string[], from: number): boolean {
   if (!text.startsWith(first, from)) return false;
   const last = others.pop();

@@ -9,30 +9,31 @@ export interface HistoryLine {
   readonly at: number;
   readonly state: string;
   readonly note: string | null;
-  /** Class, code and HTTP status of the failure that the line reports; null without one. */
+  /** Class, code and HTTP status of the failure that the line reports; null: no failure. */
   readonly failure: AttemptFailure | null;
 }
 
-/** A line of the history of any file. */
+/** A history line of any file. */
 export interface Passage {
   readonly seq: number;
   readonly id: string;
   /** Epoch milliseconds. */
   readonly at: number;
   readonly state: string;
-  /** What its history says about it. */
+  /** Note in the history line. */
   readonly note: string | null;
 }
 
-/** What happened to files. */
+/** The history of files. */
 export interface HistoryRows {
   history(id: string): Promise<readonly HistoryLine[]>;
-  /** Number of the newest line of all histories; 0 when there is none. */
+  /** Returns the number of the newest history line of any file; 0 if there is none. */
   lastPassage(): Promise<number>;
   /**
-   * Lines after that number in which a file got into one of these states, oldest first.
+   * Returns lines after a number in which a file entered one of these states, oldest first.
    *
-   * @param within.since epoch milliseconds @param within.until the last number to look at
+   * @param within.since epoch milliseconds
+   * @param within.until last number to include
    */
   passages(
     after: number,
@@ -40,7 +41,10 @@ export interface HistoryRows {
     limit: number,
     within?: { readonly since: number; readonly until: number },
   ): Promise<readonly Passage[]>;
-  /** The last of these states that each file had, up to a line of the history, and the number of that line. */
+  /**
+   * Returns the last of these states that each file had up to a history line, with the number of the line that records
+   * it.
+   */
   lastStates(
     ids: readonly string[],
     states: readonly string[],

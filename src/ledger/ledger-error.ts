@@ -3,7 +3,10 @@ import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { errnoOf } from '../errno.ts';
 
-/** Thrown when the ledger or a file next to it cannot be opened: one sentence, with the remedy. Nothing was changed. */
+/**
+ * Thrown when the ledger or a file next to it cannot be opened. The message is one sentence with the remedy. Nothing
+ * was changed.
+ */
 export class LedgerError extends Error {
   override readonly name: string = 'LedgerError';
 }
@@ -14,10 +17,10 @@ export class LedgerInUseError extends LedgerError {
 }
 
 /**
- * Turns an error of the file system into a sentence.
+ * Turns a file system error into a sentence.
  *
- * @param name how the sentence names what is at the path
- * @throws the error itself when the system did not refuse anything: that is a bug
+ * @param name how the sentence names the path
+ * @throws the error itself if it is not from the file system, which is a bug
  */
 export async function refusal(path: string, error: unknown, name = path): Promise<LedgerError> {
   if (error instanceof LedgerError) return error;
@@ -43,7 +46,7 @@ async function reasonOf(error: Error, path: string): Promise<string> {
   return reasons[code] ?? error.message;
 }
 
-/** The owner of the file, or of the nearest directory above it that can be inspected. */
+/** Names the owner of the file, or of the nearest directory above it that can be inspected. */
 async function ownerOf(path: string): Promise<string> {
   const found = await stat(path).catch(() => null);
   if (found === null) return dirname(path) === path ? '' : ownerOf(dirname(path));
@@ -51,7 +54,7 @@ async function ownerOf(path: string): Promise<string> {
   return `; ${path} belongs to ${user(found.uid)} with mode ${mode}, and this is ${user(process.geteuid?.() ?? NaN)}`;
 }
 
-/** A run as another user, usually root, leaves that user's files in our directory. A chown repairs it. */
+/** Suggests a chown if a run as another user, usually root, left that user's files in our directory. */
 async function howToOwn(path: string): Promise<string> {
   const [file, directory] = await Promise.all([path, dirname(path)].map((each) => stat(each).catch(() => null)));
   const us = process.geteuid?.();
@@ -59,7 +62,10 @@ async function howToOwn(path: string): Promise<string> {
   return `; give it back with \`sudo chown -R ${ownName() ?? `${directory.uid}:${directory.gid}`} ${dirname(path)}\``;
 }
 
-/** The trailing colon means the login group. Null for a user without a name, whose group chown(1) cannot look up. */
+/**
+ * Returns our user name for chown(1). The trailing colon means the login group. Null for a user without a name, whose
+ * group chown cannot look up.
+ */
 function ownName(): string | null {
   try {
     return `${userInfo().username}:`;

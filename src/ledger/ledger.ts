@@ -69,26 +69,26 @@ export interface Ledger
   readonly news: NewsRows;
   /** Identifies the ledger. A copy has the same id. */
   readonly id: string;
-  /** A sentence for each damage that was found and repaired when the ledger was opened. The ledger is usable. */
+  /** A sentence for each repair made when the ledger was opened. The ledger is usable. */
   readonly repairs: readonly string[];
   /**
-   * Runs the check for damage that a hasty opening left out. Call it before any other use.
+   * Runs the damage check that a hasty open skipped. Call it before any other use.
    *
    * @returns a sentence for each repair
-   * @throws {LedgerError} when it is damaged
+   * @throws {LedgerError} if damage remains
    */
   verify(): Promise<readonly string[]>;
   /**
-   * Writes a copy to `backups/`, unless nothing was written since the last one.
-   * @throws {LedgerUnavailableError} when the disk refuses
+   * Writes a copy to `backups/`, unless nothing was written since the last copy.
+   * @throws {LedgerUnavailableError} if the disk refuses
    */
   backUp(): Promise<void>;
 }
 
 /**
- * Opens the ledger, for commands that only read.
+ * Opens an existing ledger for commands that only read.
  *
- * @returns null when nothing was ever written
+ * @returns null if nothing was ever written
  * @throws {LedgerError} see `openLedger`
  */
 export async function openExistingLedger(stateDir: string): Promise<Ledger | null> {
@@ -97,14 +97,14 @@ export async function openExistingLedger(stateDir: string): Promise<Ledger | nul
 }
 
 /**
- * Opens the durable rows of all files, or creates them: one connection, one process.
+ * Opens or creates the ledger, which holds the durable rows of all files. One process opens it with one connection.
  *
- * @param stateDir created with mode 0700 when it is missing
+ * @param stateDir created with mode 0700 if missing
  * @param onRepair receives a sentence for each repair made after opening
- * @param isHasty leaves the check for damage to `verify` if the last process closed the ledger properly
- * @returns the ledger, whose calls throw `LedgerUnavailableError` while the machine refuses to read or write
- * @throws {LedgerError} when it is lost, damaged, of another program or version, or cannot be read and written
- * @throws {LedgerInUseError} when another process keeps it for 5 s
+ * @param isHasty leaves the damage check to `verify` if the last process closed the ledger properly
+ * @returns the ledger; its calls throw `LedgerUnavailableError` while the machine refuses to read or write
+ * @throws {LedgerError} if the ledger is lost, damaged, from another program or version, or cannot be read and written
+ * @throws {LedgerInUseError} if another process keeps it open for 5 s
  */
 export async function openLedger(
   stateDir: string,
@@ -113,7 +113,7 @@ export async function openLedger(
 ): Promise<Ledger> {
   await makeStateDirectory(stateDir);
   await requireLedgerHere(stateDir);
-  // Called for its error: a lost ledger must not be replaced by an empty one.
+  // Called only for its error: a lost ledger must not be replaced by an empty one.
   await isLedgerThere(stateDir);
   const path = ledgerPath(stateDir);
   const isTrusted = isHasty && (await wasClosed(path));
@@ -131,13 +131,13 @@ export async function openLedger(
     return compose(connection, { stateDir, repairs: [...repairs, ...strange], id, repair, verify: verifyOnce });
   } catch (error) {
     await connection.db.destroy();
-    // The hasty opening skipped the check for damage, which may be the cause.
+    // The hasty open skipped the damage check, so damage may be the cause.
     if (isTrusted) return openLedger(stateDir, onRepair);
     throw await explainOpening(error, path);
   }
 }
 
-/** The check that a hasty opening left out. Repeating it does nothing. */
+/** The damage check that a hasty open skipped. Runs once; later calls do nothing. */
 function laterSearch(connection: SqliteConnection, stateDir: string): Ledger['verify'] {
   let isVerified = false;
   return async () => {
@@ -153,7 +153,7 @@ function laterSearch(connection: SqliteConnection, stateDir: string): Ledger['ve
   };
 }
 
-/** @returns a sentence for each repaired row @throws {LedgerError} when damage remains */
+/** Repairs damaged rows. @returns a sentence for each row @throws {LedgerError} if damage remains */
 async function repairAll(connection: SqliteConnection, stateDir: string): Promise<readonly string[]> {
   const repairs = await repairRows(connection, stateDir);
   if (repairs.length > 0) await requireSound(connection.database, ledgerPath(stateDir));
@@ -167,7 +167,7 @@ async function identityOf(db: Kysely<LedgerTables>, known: string | null): Promi
 
 interface Opened extends Pick<Ledger, 'id' | 'repairs' | 'verify'> {
   readonly stateDir: string;
-  /** Repairs rows that were damaged since. */
+  /** Repairs rows that were damaged after the ledger was opened. */
   repair(): Promise<void>;
 }
 
@@ -197,14 +197,14 @@ function compose(connection: SqliteConnection, opened: Opened): Ledger {
   };
 }
 
-/** A port of the ledger, as its calls. */
+/** The calls of a ledger port. */
 type Port<T> = { readonly [name in keyof T]: (...args: never[]) => Promise<unknown> };
 
 /**
- * A row may be damaged on disk while the ledger is open. The call that meets it repairs it and runs again: the damage
- * affects at most one file and needs no restart.
+ * Wraps a port so that a call that meets a damaged row repairs it and runs again. Rows may be damaged on disk while the
+ * ledger is open; the damage then affects at most one file and needs no restart.
  *
- * @param repair repairs every damaged row; several calls may meet the same one
+ * @param repair repairs every damaged row; calls that meet damage at the same time share one repair
  */
 export function mending<T extends Port<T>>(port: T, repair: () => Promise<void>): T {
   let running: Promise<void> | null = null;

@@ -9,7 +9,7 @@ import type { LedgerTables } from './schema.ts';
 import { ask } from './work.ts';
 import type { Work } from './work.ts';
 
-/** Every record that dropcast may have left on the service without bytes. */
+/** Tracks every record that dropcast may have left on the service without bytes. */
 export function createLeftovers({ db, words, prepared }: Connection): LeftoverStore {
   const requests = prepared(
     db.selectFrom('create_request').select(['token', 'file_id', 'title', 'at']).orderBy('at').orderBy('token'),
@@ -39,9 +39,9 @@ export function createLeftovers({ db, words, prepared }: Connection): LeftoverSt
 }
 
 /**
- * Keeps title and time of each unanswered create request of a row, one line for each token, with the row itself.
+ * Records the title and time of each unanswered create request together with the row: one line for each token.
  *
- * @param before the row as it was, or null for a new one
+ * @param before the previous row; null for a new file
  */
 export function* noteRequests(before: Pick<Facts, 'intent' | 'suspects'> | null, after: Facts): Work<void> {
   const [had, has] = [new Set(before === null ? [] : suspectsOf(before)), new Set(suspectsOf(after))];
@@ -58,8 +58,8 @@ export function* noteRequests(before: Pick<Facts, 'intent' | 'suspects'> | null,
 }
 
 /**
- * Makes those lines match the rows, because a restored row may have other tokens. A line that is added here gets the
- * time at which its file arrived, because nothing else is known.
+ * Makes the create request table match the rows, because a restored row may have other tokens. A line added here gets
+ * its file's arrival time, because the time of the request is unknown.
  */
 export async function settleRequests(db: Kysely<LedgerTables>): Promise<void> {
   const rows = await allFacts(filesIn(db).where(sql<boolean>`intent is not null or suspects != '[]'`));

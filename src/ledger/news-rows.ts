@@ -12,7 +12,7 @@ export interface DayTotals {
   readonly bytes: number;
 }
 
-/** The outbox and the memory of notifications, and what a day brought. */
+/** The outbox and memory of notifications, and totals for a period. */
 export interface NewsRows extends Outbox {
   totals(since: number, until: number): Promise<DayTotals>;
 }

@@ -15,7 +15,7 @@ import { createSnapshots } from './snapshot.ts';
 import { createTotals } from './totals.ts';
 import { createView } from './view.ts';
 
-/** The ports that are rows and nothing else: the same for every store. */
+/** Creates the ports that only read and write rows. They are the same for every store. */
 export function portsOf(connection: Connection) {
   return {
     ...createFiles(connection),

@@ -18,23 +18,26 @@ const inLine = sql.raw<boolean>(isInLine);
 
 const nameIn = ({ inside }: SqlWords) => sql.raw<string>(inside.queue);
 
-/** Lines of the history searched for the last starts. */
+/** History lines to search for the last starts. */
 const mostLines = 20_000;
 
-/** The positions of files in line. */
+/** Positions of files in line. */
 export interface LineRows {
   /**
-   * Of files in line how many of the same folder, priority and size are before each, by id.
+   * Returns, by id, how many files of the same folder, priority and size are ahead of each file in line.
    *
-   * @param most limit of the count
-   * @param without files that are not counted, by id: those that a step works on
+   * @param most limit on the count
+   * @param without ids of files to ignore: those that a step is working on
    */
   before(ids: readonly string[], most: number, without: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** How many files wait in each line. @param without as above */
+  /** Counts the files waiting in each line. @param without ids of files to ignore */
   lines(without: readonly string[]): Promise<readonly Line[]>;
 }
 
-/** Rows for the lanes. Each query reads a few rows of every queue, in the order of an index, however many wait. */
+/**
+ * Provides rows for the lanes. Each query reads a few rows of every queue in index order, no matter how many are
+ * waiting.
+ */
 export function createQueues(store: Connection): QueueStore & LineRows {
   const { db, words } = store;
   const name = nameIn(words);
@@ -97,7 +100,7 @@ function queued({ id, folder, queue, upload_url: uploadUrl, is_sent: isSent }: Q
   return { id, folder, uploadUrl, isSent: isSent === 1, ...kindOf(queue) };
 }
 
-/** The name of a queue begins with its priority and its size. */
+/** Parses a queue's name, which begins with its priority and size. */
 function kindOf(queue: string): Pick<Queued, 'priority' | 'isBig'> {
   return { priority: priorities[Number(queue[0])] ?? 'normal', isBig: queue[1] === '1' };
 }

@@ -13,7 +13,7 @@ export interface Receipt {
   readonly at: string;
   readonly step: Parameters<Receipts['append']>[0];
   readonly id: string;
-  /** Revision that the row had before it was written. */
+  /** The row's revision before the change that the receipt records. */
   readonly rev: number;
   readonly folder: string;
   readonly path: string;
@@ -25,23 +25,23 @@ export interface Receipt {
   readonly discovered_at: number;
   readonly video_id: string | null;
   readonly upload_url: string | null;
-  /** Missing: none. */
+  /** Missing: no headers. */
   readonly upload_headers?: Readonly<Record<string, string>>;
   readonly sha256: string | null;
 }
 
-/** Receipts of how far the ledger is: lines of their own, `{"v":1,"at":…,"counter":17}`. */
+/** Receipts for the ledger's counter, on separate lines: `{"v":1,"at":…,"counter":17}`. */
 export interface CounterReceipts {
-  /** On disk when its promise resolves. */
+  /** Records a counter value. It is on disk when the promise resolves. */
   note(counter: number): Promise<void>;
 }
 
 /**
- * `receipts.jsonl`: the only facts that neither the disk nor the service can restore (which file has which video, and
- * where its bytes go), in case the ledger is lost (design 5.9). It is as private as the ledger.
+ * Opens `receipts.jsonl`, which helps if the ledger is lost. It holds the only facts that neither the disk nor the
+ * service can restore: which file has which video, and where its bytes go (design 5.9). It is as private as the ledger.
  *
- * @returns the receipts, whose `append` rejects with `LedgerUnavailableError` while the disk refuses
- * @throws {LedgerError} when it cannot be opened
+ * @returns the receipts; `append` rejects with `LedgerUnavailableError` while the disk refuses
+ * @throws {LedgerError} if the file cannot be opened
  */
 export async function openReceipts(stateDir: string): Promise<Receipts & CounterReceipts & AsyncDisposable> {
   const log = await openAppendLog(receiptsPath(stateDir));
@@ -65,7 +65,10 @@ export function receiptsPath(stateDir: string): string {
   return join(stateDir, 'receipts.jsonl');
 }
 
-/** Reading starts at the end of the file and stops early: it holds years of receipts, and every start reads it. */
+/**
+ * Bytes to read first, from the end of the file. Reading stops early, because the file holds years of receipts and
+ * every start reads it.
+ */
 const firstReadBytes = 64 * 1024;
 
 export interface ReadReceipts {
@@ -73,27 +76,28 @@ export interface ReadReceipts {
   readonly receipts: readonly Receipt[];
   /** Number of lines that are neither receipts nor cut short by a crash: the file was edited or damaged. */
   readonly strange: number;
-  /** The highest that a receipt has; 0 without one. */
+  /** Highest counter in any receipt; 0 if there is none. */
   readonly counter: number;
 }
 
-/** Limit of steps that are between a receipt and its row at the same time. */
+/** Limit on steps that are between a receipt and its row at the same time. */
 const underWay = 64;
 
 /**
- * The receipts since a time, in epoch milliseconds. Other lines are left out and counted; the file is not changed.
+ * Returns each file's last receipt since a time (epoch milliseconds). Other lines are skipped and counted; the file is
+ * not changed.
  *
- * @throws {LedgerError} when the file cannot be used
+ * @throws {LedgerError} if the file cannot be used
  */
 export function receiptsSince(stateDir: string, since: number): Promise<ReadReceipts> {
   return newReceipts(stateDir, async (receipts) => receipts.filter(({ at }) => Date.parse(at) >= since));
 }
 
 /**
- * The last receipt of each file, if it is new. Earlier receipts of a file are obsolete, whatever their revision.
- * Reading stops where no further new receipt can follow.
+ * Returns the last receipt of each file if it is new. A file's earlier receipts are obsolete, no matter what their
+ * revisions are. Reading stops when no older receipt can be new.
  *
- * @throws {LedgerError} when the file cannot be used
+ * @throws {LedgerError} if the file cannot be used
  */
 export async function newReceipts(
   stateDir: string,
@@ -106,7 +110,7 @@ export async function newReceipts(
     const from = Math.max(0, size - length);
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(size - from), position: from });
     const lines = buffer.subarray(0, bytesRead).toString().split('\n');
-    // The first line is cut: it begins before what was read.
+    // The first line is incomplete: it begins before the part that was read.
     const read = lines.slice(from === 0 ? 0 : 1).map(parse);
     const receipts = read.filter((line) => typeof line === 'object');
     const counters = read.filter((line) => typeof line === 'number');
@@ -119,7 +123,7 @@ export async function newReceipts(
   }
 }
 
-/** Whether a receipt is ahead of a row. Revisions decide, because the clock may have been changed. */
+/** Whether a receipt is ahead of a row. Compares revisions, because the clock may have been changed. */
 export function saysMore({ rev }: Receipt, row: Pick<Facts, 'rev'>): boolean {
   return rev >= row.rev;
 }
@@ -146,7 +150,7 @@ function receiptOf(step: Receipt['step'], facts: Facts): Receipt {
   };
 }
 
-/** @returns the number of a receipt of the counter */
+/** Parses a line. @returns a number for a counter receipt */
 function parse(line: string): Receipt | number | 'torn' | 'strange' {
   try {
     const value: unknown = JSON.parse(line);
@@ -163,7 +167,7 @@ function counterOf(value: unknown): number | null {
   return typeof counter === 'number' && Number.isSafeInteger(counter) && counter >= 0 ? counter : null;
 }
 
-/** Only `receiptOf` writes these lines, so only the fields that a row needs are checked. */
+/** Checks only the fields that a row needs, because only `receiptOf` writes these lines. */
 function isReceipt(value: unknown): value is Receipt {
   if (typeof value !== 'object' || value === null) return false;
   const { at, id, rev, folder, path, version } = value as Partial<Record<keyof Receipt, unknown>>;

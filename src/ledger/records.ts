@@ -6,9 +6,9 @@ import type { FeedDueTable } from './schema.ts';
 import { ask, readRecord } from './work.ts';
 import type { Work } from './work.ts';
 
-/** The requests of the last hour, as the budget keeps them: one JSON value. */
+/** The last hour's requests, stored by the budget as one JSON value. */
 export interface BudgetRow {
-  /** @returns null when nothing was saved yet or the record is damaged; then a 429 shows that the hour is used up */
+  /** @returns null if nothing was saved yet or the record is damaged; a 429 then shows that the hour is used up */
   load(): Promise<unknown>;
   save(spent: unknown): Promise<void>;
 }
@@ -30,7 +30,10 @@ export function createBudgetRow({ db, write }: Connection): BudgetRow {
 /** The ledger's counter, for the marks in watched folders. */
 export interface CounterRow {
   load(): Promise<number>;
-  /** @returns the new value, which exceeds the old one and `atLeast`; on disk when it resolves */
+  /**
+   * Increases the counter. @returns the new value, greater than the old one and `atLeast`; on disk when the promise
+   * resolves
+   */
   advance(atLeast: number): Promise<number>;
 }
 
@@ -47,7 +50,7 @@ export function createCounterRow({ db, write }: Connection): CounterRow {
   };
 }
 
-/** States of files that must stay in place, because they may still be sent, also after a `retry`. */
+/** States of files that must stay in place because they may still be sent, possibly after a `retry`. */
 const neededStates = "('queued', 'awaiting upload', 'retrying', 'failed', 'held')";
 
 type Expected = 'all' | 'unfinished' | 'also given up';
@@ -58,15 +61,15 @@ const expectedFiles: Readonly<Record<Expected, string>> = {
   'also given up': '',
 };
 
-/** The watcher's record of each folder, and its query about the files in one. */
+/** The watcher's record for each folder, and a query for the files expected in a folder. */
 export interface RootRows {
-  /** @returns null when nothing was saved yet or the record is damaged; then only known files identify the directory */
+  /** @returns null if nothing was saved yet or the record is damaged; then only known files identify the directory */
   load(folder: string): Promise<unknown>;
   save(folder: string, record: unknown): Promise<void>;
   /**
    * See `RootStore.expected`.
    *
-   * @param inHand ids of rows that a worker holds: such a file is not expected while it is being moved or deleted
+   * @param inHand ids of rows that a worker holds; their files are not expected while being moved or deleted
    */
   expected(folder: string, paths: readonly string[], which: Expected, inHand?: readonly string[]): Promise<number>;
 }
@@ -98,7 +101,7 @@ export function createRoots({ db, words }: Connection): RootRows {
   };
 }
 
-/** The progress of each folder's first start. */
+/** Stores the progress of each folder's first start. */
 export function createFirstStarts({ db, words }: Connection): FirstStartStore {
   return {
     firstStart: async (folder) => {
@@ -128,7 +131,9 @@ export function createFirstStarts({ db, words }: Connection): FirstStartStore {
   };
 }
 
-/** The pauses that people set. The primary key of SQLite takes no null: everything is the folder ''. */
+/**
+ * Stores the pauses that people set. SQLite's primary key allows no null, so a pause of everything has the folder ''.
+ */
 export function createPauseRows({ db, words, write }: Connection): PauseStore {
   return {
     pauses: async () => {
@@ -150,13 +155,13 @@ export function createPauseRows({ db, words, write }: Connection): PauseStore {
   };
 }
 
-/** Feeds to publish although no file waits for them. */
+/** Stores feeds to publish even though no file is waiting for them. */
 export function createFeedsDue({ db, write }: Connection): FeedStore {
   return {
     feedsDue: async () =>
       (await db.selectFrom('feed_due').selectAll().orderBy('first_at').orderBy('feed').execute()).map(dueFeedOf),
     noteFeedDue: async (feed, at, isNow) => {
-      // Each note gets its own time, so that a publish that has begun does not cover a note that came after.
+      // Each note gets its own time, so that a publish that has already begun does not cover a later note.
       const row = await db
         .insertInto('feed_due')
         .values({ feed, first_at: at, last_at: at, is_now: isNow ? 1 : 0 })
@@ -182,13 +187,16 @@ function dueFeedOf({ feed, first_at: firstAt, last_at: lastAt, is_now: isNow }: 
   return { feed, firstAt, lastAt, isNow: isNow === 1 };
 }
 
-/** Files that count for an expectation even though their path no longer matches it. */
+/** Files that count for an expectation even if their path no longer matches it. */
 export interface ExpectedRows {
   /** Counts a file for an expectation permanently. */
   countFile(expectation: string, id: string, at: number): Promise<void>;
-  /** Ids of those that were counted for it since then. */
+  /** Returns the ids of files counted for an expectation since a time. */
   countedFiles(expectation: string, since: number): Promise<readonly string[]>;
-  /** Deletes entries too old by the clock and by the newest entry: setting the clock forward deletes nothing. */
+  /**
+   * Deletes entries that are too old by both the clock and the newest entry, so setting the clock forward deletes
+   * nothing.
+   */
   forgetCounted(now: number, olderThanMs: number): Promise<void>;
 }
 

@@ -7,15 +7,18 @@ import type { FeedBatch, PublishStore, RetentionStore } from '../pipeline/file/p
 import type { Connection } from './connection.ts';
 import type { FileTable } from './schema.ts';
 
-/** States in which a file is on its way to be ready. */
+/** States of files on their way to being ready. */
 const underWay = ['queued', 'awaiting upload', 'processing'] as const;
 
-/** The only columns read of rows that wait for feeds: the publisher asks every second, and thousands may wait. */
+/**
+ * Columns read from rows that wait for feeds. Only these, because the publisher asks every second and thousands of rows
+ * may be waiting.
+ */
 const readyColumns = ['id', 'ready_at', 'plan', 'published', 'last_failure'] as const;
 
 type ReadyRow = Pick<Selectable<FileTable>, (typeof readyColumns)[number]>;
 
-/** The queries of the rounds, except for rows. */
+/** Creates the queries for rounds, except those for rows. */
 export function createRounds({ db, words }: Connection): PublishStore & RetentionStore {
   const folder = sql.raw<string>(words.inside.folder);
   const whenFullOf = sql.raw<number | null>(words.inside.whenFull);
@@ -42,7 +45,7 @@ export function createRounds({ db, words }: Connection): PublishStore & Retentio
         .selectFrom('file')
         .select([folder.as('key'), whenFullOf.$castTo<number>().as('whenFull')])
         .distinct()
-        // Literal as in the partial index `file_crowding`.
+        // The condition is literal, as in the partial index `file_crowding`.
         .where(sql<boolean>`disposal = 'later'`)
         .where(folder, 'in', [...byKey.keys()])
         .where(whenFullOf, 'is not', null)
@@ -52,7 +55,7 @@ export function createRounds({ db, words }: Connection): PublishStore & Retentio
   };
 }
 
-/** The files that are ready, grouped by the feeds they are not in yet. */
+/** Groups ready files by the feeds they are not in yet. */
 function batchesOf(rows: readonly ReadyRow[]): readonly FeedBatch[] {
   const byFeed = new Map<string, ReadyRow[]>();
   for (const row of rows) {

@@ -16,21 +16,21 @@ export function createRowGroups(connection: Connection): RowStore {
   return { rows: <G extends RowGroup>(wanted: RowsWanted<G>) => groups[wanted.group](wanted) };
 }
 
-// Conditions of partial indexes are literal, because SQLite does not match a bound value with them.
+// Conditions for partial indexes are literal, because SQLite does not match bound values against an index condition.
 const isToBePutAway = sql<boolean>`disposal = 'pending'`;
 const isWaitingForDisk = sql<boolean>`disposal = 'waiting'`;
 const isKeptForNow = sql<boolean>`disposal = 'later'`;
 const isSkipped = sql<boolean>`state = 'skipped'`;
 const hasEmptyRecord = sql<boolean>`"end" is not null and video_id is not null and uploaded_at is null`;
 
-/** No other file has the same video. */
+/** Condition: no other file has the same video. */
 const isOnlyRow = sql<boolean>`not exists (
   select 1 from file other where other.video_id = file.video_id and other.id != file.id)`;
 
-/** Limit of files of the same size that are compared. */
+/** Limit on files of the same size to compare. */
 const mostTwins = 1_000;
 
-/** The query of each group, so that an index answers it. */
+/** Builds the query for each group so that it can use an index. */
 function groupsOf({ db, words, prepared }: Connection): Groups {
   const { inside } = words;
   const column = <T>(text: string): RawBuilder<T> => sql.raw<T>(text);
@@ -96,7 +96,8 @@ function groupsOf({ db, words, prepared }: Connection): Groups {
             const goesFirst = eb.or([
               // A file without a row comes last.
               sql<boolean>`seq < coalesce((select seq from file where id = ${id}), 9223372036854775807)`,
-              // A file whose record is being deleted has none: it looks for twins again before it gets another.
+              // A file whose record is being deleted counts as having none: it looks for twins again before it gets a
+              // new record.
               eb.and([eb('video_id', 'is not', null), eb('dying', '=', 0)]),
               eb('id', 'in', passing),
             ]);
@@ -127,7 +128,7 @@ function groupsOf({ db, words, prepared }: Connection): Groups {
         filesIn(db)
           .where(isKeptForNow)
           .where(dueAt, '<=', now)
-          // The index on the folder would read and sort all of its files.
+          // The index on `folder` would read and sort all files in the folder.
           .where(column<string>(words.unindexed('folder')), 'in', folders)
           .orderBy(dueAt)
           .orderBy('seq')
@@ -185,15 +186,15 @@ function anyRows(db: Connection['db'], wanted: RowsWanted<'any'>): Promise<reado
 }
 
 function twinConditions({ inside }: SqlWords) {
-  /** With the name of a table, for a query inside of a query. */
+  /** Qualifies columns with a table name, for use in a subquery. */
   const of = (file: string, expression: string): string =>
     expression.replaceAll(/\b(last_failure|twin|over_kind)\b(?!')/g, `${file}.$1`);
   return {
-    /** The file that a duplicate was skipped for, as in the index `file_twin`. */
+    /** Id of the file that a duplicate was skipped for, as in the index `file_twin`. */
     twinOf: sql.raw<string>(of('file', inside.twin)),
     /**
-     * Whether duplicates of a file may be skipped: the service has it, did not fail to process it, and it was not
-     * deleted there, whatever an operator decided about the file since.
+     * Whether duplicates of a file may be skipped: the service has the file, did not fail to process it, and did not
+     * delete it. Later decisions of an operator about the file do not matter.
      */
     stands: (file: string): RawBuilder<boolean> => {
       const column = (name: string): RawBuilder<unknown> => sql.ref(`${file}.${name}`);

@@ -8,7 +8,7 @@ import type { FileTable, LedgerTables } from './schema.ts';
 
 type FilesQuery = SelectQueryBuilder<LedgerTables, 'file', Selectable<FileTable>>;
 
-/** Thrown when a row changed on disk since the ledger was opened; the next read repairs it. */
+/** Thrown when a row was damaged on disk after the ledger was opened; the next read repairs it. */
 export class DamagedRowError extends LedgerUnavailableError {
   constructor() {
     super('damaged');
@@ -16,8 +16,8 @@ export class DamagedRowError extends LedgerUnavailableError {
 }
 
 /**
- * The columns that are read of a row. Named, not `*`: a host with a newer release may add columns while this one runs,
- * and PostgreSQL refuses a prepared statement whose result columns have changed.
+ * Columns read from a row. They are listed instead of `*`, because a host with a newer release may add columns while
+ * this one runs, and PostgreSQL refuses a prepared statement whose result columns have changed.
  */
 export const fileColumns = [
   'seq',
@@ -64,28 +64,28 @@ export const fileColumns = [
   'checksum',
 ] as const satisfies readonly (keyof FileTable)[];
 
-/** Columns as SQL. */
+/** Formats column names as an SQL list. */
 export const listed = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(', ');
 
 /** All columns of a row, as SQL. */
 export const rowColumns = listed(fileColumns);
 
-/** All files, as the start of a query. */
+/** Starts a query for files. */
 export function filesIn(db: Kysely<LedgerTables>): FilesQuery {
   return db.selectFrom('file').select(fileColumns);
 }
 
-/** The first of the rows, or null. */
+/** Returns the first row's facts, or null. */
 export function firstFacts([row]: readonly Selectable<FileTable>[]): Facts | null {
   return row === undefined ? null : factsOf(row);
 }
 
-/** Every row that a query finds, in its order. */
+/** Returns the facts of every row that a query finds, in query order. */
 export async function allFacts(query: FilesQuery): Promise<readonly Facts[]> {
   return (await query.execute()).map(factsOf);
 }
 
-/** Facts as the table keeps them, with their checksum. The state is always derived from the facts, never copied. */
+/** Converts facts to a table row with a checksum. The state is always derived from the facts, never copied. */
 export function rowOf(facts: Facts): Insertable<FileTable> {
   const columns = columnsOf(facts);
   return { ...columns, checksum: checksumOf(columns) };
@@ -137,9 +137,10 @@ function columnsOf(facts: Facts): Omit<Insertable<FileTable>, 'checksum'> {
 }
 
 /**
- * The inverse of `rowOf`. Only `rowOf` writes these columns, and the checksum guards them, so the JSON is trusted.
+ * Converts a row to facts: the inverse of `rowOf`. Only `rowOf` writes these columns, and the checksum guards them, so
+ * the JSON is trusted.
  *
- * @throws {DamagedRowError}
+ * @throws {DamagedRowError} if the checksum does not match
  */
 export function factsOf(row: Selectable<FileTable>): Facts {
   if (row.checksum !== null && checksumOf(row) !== row.checksum) throw new DamagedRowError();
@@ -181,7 +182,7 @@ export function factsOf(row: Selectable<FileTable>): Facts {
   };
 }
 
-/** The version columns of a row. */
+/** Reads a row's version columns. */
 export function versionOf(
   row: Pick<Selectable<FileTable>, 'dev' | 'ino' | 'birthtime_ns' | 'size' | 'mtime_ns' | 'ctime_ns'>,
 ): FileVersion {

@@ -1,6 +1,6 @@
 import type { GeneratedAlways } from 'kysely';
 
-/** One row per file: `Facts` with its structured parts as JSON text, and the state derived from it, for the index. */
+/** One row per file: `Facts` with structured parts as JSON text, and the derived state for the index. */
 export interface FileTable {
   seq: GeneratedAlways<number>;
   id: string;
@@ -43,11 +43,11 @@ export interface FileTable {
   ended_at: number | null;
   amendment: string | null;
   disposal: string | null;
-  /** Checksum of all other columns but `seq`, see `checksumOf`. Null in PostgreSQL. */
+  /** Checksum of all other columns except `seq`; see `checksumOf`. Null in PostgreSQL. */
   checksum: number | null;
 }
 
-/** Append-only: every change of state of every file, with its reason. */
+/** Append-only: every state change of every file, with its reason. */
 export interface HistoryTable {
   seq: GeneratedAlways<number>;
   file_id: string;
@@ -59,23 +59,23 @@ export interface HistoryTable {
   failure: string | null;
 }
 
-/** One row: which ledger this is, for the mark in the watched folders. A copy of a ledger keeps it. */
+/** Single row with the ledger's identity, for the marks in watched folders. A copy of a ledger keeps the identity. */
 export interface IdentityTable {
   id: number;
   ledger: string;
-  /** 1 in the files of `backups/`: a ledger opened with it is a restored copy, and may lack recent changes. */
+  /** 1 in the files in `backups/`. A ledger opened with this value is a restored copy and may lack recent changes. */
   is_copy: number;
-  /** Grows before a folder's mark records new files: see `MarkCounter`. */
+  /** Increases before a folder's mark records new files: see `MarkCounter`. */
   counter: number;
 }
 
-/** One row: the requests of the last hour. */
+/** Single row with the requests of the last hour. */
 export interface BudgetTable {
   id: number;
   spent: string;
 }
 
-/** One row for each token in `intent` and `suspects` of all files: what was asked for, and when. */
+/** One row for each token in any file's `intent` or `suspects`: what was requested, and when. */
 export interface CreateRequestTable {
   token: string;
   file_id: string;
@@ -83,7 +83,7 @@ export interface CreateRequestTable {
   at: number;
 }
 
-/** Append-only: a line for each unneeded record, written just before the record is deleted. */
+/** Append-only: a row for each unneeded record, written just before the record is deleted. */
 export interface DeletionTable {
   video_id: string;
   at: number;
@@ -95,7 +95,7 @@ export interface RootTable {
   record: string;
 }
 
-/** One row for each folder that dropcast ever wanted to watch: see `FirstStartRecord`. */
+/** One row for each folder that dropcast was ever told to watch: see `FirstStartRecord`. */
 export interface FirstStartTable {
   folder: string;
   asked_ns: string;
@@ -104,7 +104,7 @@ export interface FirstStartTable {
   is_adopted: number;
 }
 
-/** A video of the service that a file from before the first start may match. */
+/** A video on the service that a file from before the first start may match. */
 export interface ListedVideoTable {
   id: string;
   title: string;
@@ -112,7 +112,7 @@ export interface ListedVideoTable {
   status: string;
 }
 
-/** One row: progress of reading the list. */
+/** Single row with the progress of reading the video list. */
 export interface ListingTable {
   id: number;
   next_page: number;
@@ -128,16 +128,18 @@ export interface PauseTable {
   by: string;
 }
 
-/** One row for each feed to publish although no file waits for it: its videos changed, or a person asks for it. */
+/**
+ * One row for each feed to publish even though no file is waiting for it: its videos changed, or a person requested it.
+ */
 export interface FeedDueTable {
   feed: string;
   first_at: number;
   last_at: number;
-  /** 1: it is published at once. */
+  /** 1: publish immediately. */
   is_now: number;
 }
 
-/** One row for each message that a target has not taken yet: see `OutboxRow`. */
+/** One row for each message that a target has not accepted yet: see `OutboxRow`. */
 export interface OutboxTable {
   seq: GeneratedAlways<number>;
   target: string;
@@ -153,10 +155,10 @@ export interface NewsMemoryTable {
   record: string;
 }
 
-/** Events that concern no file, as lines of JSON: pauses, folders, feeds, reloads. */
+/** Events that are not about a file, as JSON lines: pauses, folders, feeds, reloads. */
 export interface EventTable {
   seq: GeneratedAlways<number>;
-  /** The host where it happened. */
+  /** The host where the event happened. */
   host: string;
   at: number;
   line: string;

@@ -24,7 +24,10 @@ const insideOf = ({ words }: Connection) => ({
   title: sql.raw<string | null>(words.inside.title),
 });
 
-/** One index covers everything that can be selected by: with 100,000 files, any query takes about 10 ms. */
+/**
+ * The file table, read through an index that covers all selection criteria: with 100,000 files, any query takes about
+ * 10 ms.
+ */
 const filesOf = ({ words }: Connection) => sql.raw(words.by('file_listing'));
 
 export function createSelection(store: Connection): SelectionStore {
@@ -56,7 +59,7 @@ export function createSelection(store: Connection): SelectionStore {
 async function pageOf(store: Connection, selection: FileSelection, range: FileRange): Promise<FilePage> {
   const { after, before, limit, order } = range;
   const isBackward = before !== undefined;
-  // An extra row tells whether more follow.
+  // One extra row shows whether more follow.
   const found = await seqsOf(store, selection, { ...range, limit: limit + 1 });
   const isMore = found.length > limit;
   // Paging back to the first page shows a full page.
@@ -78,7 +81,7 @@ async function pageOf(store: Connection, selection: FileSelection, range: FileRa
   };
 }
 
-/** The numbers of the rows, from the given edge on; backwards with `before`. */
+/** Returns row numbers starting at the given edge; backwards with `before`. */
 async function seqsOf(store: Connection, selection: FileSelection, range: FileRange): Promise<readonly number[]> {
   const { after, before, upTo, limit, order } = range;
   const isRising = (order === 'oldest first') !== (before !== undefined);
@@ -95,13 +98,13 @@ async function seqsOf(store: Connection, selection: FileSelection, range: FileRa
   return rows.map(({ seq }) => seq);
 }
 
-/** A cursor is the number of a row. An invalid one finds nothing. */
+/** Parses a cursor, which is a row number. An invalid cursor matches nothing. */
 function seqOf(cursor: string): number {
   const seq = Number(cursor);
   return Number.isSafeInteger(seq) ? seq : -1;
 }
 
-/** Counts files that are alike in all facets. The index is in this order, so SQLite sorts nothing. */
+/** Counts files by the values of all facets. The index has the same order, so SQLite sorts nothing. */
 async function countAlike(store: Connection, parts: readonly Condition[]): Promise<readonly Alike[]> {
   const { stage, channel, feeds, cause } = insideOf(store);
   const { rows } = await sql<Alike>`
@@ -141,7 +144,7 @@ function conditions(store: Connection, selection: FileSelection): readonly Condi
   ];
 }
 
-/** Arrived or ended between two moments, the second one excluded. Null: without that limit. */
+/** Matches files that arrived or finished between two times, excluding the second. null: no limit */
 function isWithin(since: number | null, until: number | null): Condition {
   const within = (column: 'discovered_at' | 'ended_at'): Condition =>
     sql<boolean>`(${sql.join(
@@ -154,11 +157,14 @@ function isWithin(since: number | null, until: number | null): Condition {
   return sql<boolean>`(${within('discovered_at')} or ${within('ended_at')})`;
 }
 
-/** Answered by the partial index of rows that need a person. */
+/** Matches rows that need a person, through their partial index. */
 const needsOne = ({ words }: Connection) =>
   sql<boolean>`seq in (select seq from ${sql.raw(words.by('file_cause'))} where ${sql.raw(needsPerson(words.inside.code))})`;
 
-/** Video ids are ASCII. Leaving out their column helps, because a text search is the slowest query. */
+/**
+ * Whether a text can occur in a video id, which is ASCII. Skipping that column helps, because a text search is the
+ * slowest query.
+ */
 function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
 }
@@ -167,12 +173,12 @@ function isRow({ words }: Connection, seqs: readonly number[]): Condition {
   return sql<boolean>`seq in ${words.numbers(seqs)}`;
 }
 
-/** Uses the unique index of the ids. */
+/** Matches rows by id, through the unique index on ids. */
 function isAmong({ words }: Connection, ids: readonly string[]): Condition {
   return sql<boolean>`seq in (select seq from file where id in ${words.texts(ids)})`;
 }
 
-/** The state of a row, and whether a step works on it. */
+/** Matches rows by displayed state, which depends on whether a step is working on the file. */
 function isShownAs(store: Connection, states: readonly string[], working: readonly string[]): Condition {
   const ways = states.map((state) => {
     const row = rowStateOf(state);
@@ -184,7 +190,7 @@ function isShownAs(store: Connection, states: readonly string[], working: readon
   return ways.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`(${sql.join(ways, sql` or `)})`;
 }
 
-/** The stage of a row, and whether a step sends its file. */
+/** Matches rows by displayed stage, which depends on whether a step is sending the file. */
 function isInStage(store: Connection, stages: readonly string[], working: readonly string[]): Condition {
   const { stage } = insideOf(store);
   const isSent = sql<boolean>`(state = 'awaiting upload' and ${isAmong(store, working)})`;
@@ -195,7 +201,7 @@ function isInStage(store: Connection, stages: readonly string[], working: readon
   return ways.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`(${sql.join(ways, sql` or `)})`;
 }
 
-/** The state that a row has while a step works on it; null for states that rows have themselves. */
+/** Returns the row state behind a displayed step state; null for states that rows have themselves. */
 function rowStateOf(shown: string): string | null {
   return Object.entries(stepStates).find(([, step]) => step === shown)?.[0] ?? null;
 }

@@ -10,38 +10,38 @@ import { ask } from './work.ts';
 import type { Value, Work } from './work.ts';
 import type { SqlWords } from './words.ts';
 
-/** Everything that a view of all files shows, read at one moment, so that counts agree with rows. */
+/** Everything that a view of all files shows, read at one moment so that counts agree with rows. */
 export interface LedgerSnapshot extends CausesFound {
   /**
-   * Number of rows by state, and of rows that need a person: `not put away` (`after_ready` fails), `without channel`
-   * and `without feed` (the service does not have it).
+   * Number of rows by state, and of rows that need a person: `not put away` (`after_ready` failed), `without channel`
+   * and `without feed` (missing on the service).
    */
   readonly counts: Readonly<Record<string, number>>;
   readonly retrying: Retrying;
-  /** Ids of the rows that a step works on. */
+  /** Ids of rows that a step is working on. */
   readonly held: readonly string[];
-  /** Rows on their way in the order in which they came in: all that a step works on, and the first of each state. */
+  /** Unfinished rows in order of arrival: all that a step is working on, and the first of each state. */
   readonly working: readonly Facts[];
   /** Rows that need a person, newest first. */
   readonly needing: readonly Facts[];
-  /** When the next retrying row is tried. */
+  /** When the next retrying row is due, in epoch milliseconds; null: no row is retrying. */
   readonly nextTryAt: number | null;
 }
 
-/** Number of rows that wait for a retry, by the stage that they will resume. */
+/** Number of rows waiting for a retry, by the stage they will resume. */
 export type Retrying = Readonly<Record<(typeof resumedStages)[number], number>>;
 
-/** Which rows a snapshot has. */
+/** Which rows a snapshot contains. */
 export interface SnapshotQuery {
-  /** Ids of the rows that a step works on, read at the same moment. */
+  /** Returns the ids of rows that a step is working on, at the moment of the snapshot. */
   held(): readonly string[];
-  /** Rows of each state on the way. */
+  /** Limit on unfinished rows per state. */
   readonly working: number;
-  /** Rows that need a person. */
+  /** Limit on rows that need a person. */
   readonly needing: number;
 }
 
-/** Files that ended within a period. */
+/** Files that finished within a period. */
 export interface Ended {
   readonly done: number;
   readonly failed: number;
@@ -54,11 +54,11 @@ export interface Ended {
 export interface SnapshotStore {
   /** Reads everything in one transaction. */
   snapshot(query: SnapshotQuery): Promise<LedgerSnapshot>;
-  /** Counts rows by when they ended: `from` included, `to` excluded (epoch milliseconds). */
+  /** Counts rows that finished in a period: `from` included, `to` excluded (epoch milliseconds). */
   ended(from: number, to: number): Promise<Ended>;
-  /** Lines of all histories, newest first. */
+  /** Returns history lines of all files, newest first. */
   latestLines(limit: number): Promise<readonly { readonly at: number; readonly state: string }[]>;
-  /** When feeds were published, by the rows that ended last. */
+  /** Returns when feeds were last published, according to the rows that finished last. */
   latestPublished(limit: number): Promise<Readonly<Record<string, number>>>;
 }
 
@@ -85,7 +85,7 @@ export function createSnapshots({ read, words }: Connection): SnapshotStore {
   };
 }
 
-/** Rows that need a person, which are counted separately in addition to their state. */
+/** Conditions for rows that need a person and are counted in addition to their state. */
 const special = ({ inside: { code } }: SqlWords) =>
   [
     ['not put away', "disposal = 'waiting'"],
@@ -123,7 +123,7 @@ function* snapshotOf(words: SqlWords, { held, working, needing }: SnapshotQuery)
   };
 }
 
-/** The newest of each kind of need. */
+/** Returns the newest rows of each kind that needs a person. */
 function* needingIn(words: SqlWords, kinds: readonly Kind[], limit: number): Work<readonly Facts[]> {
   const rows = [
     ...(yield* eachOf(['failed', 'held'], (state) => rowsOf(inState(words, state, 'DESC'), [limit]))),
@@ -139,7 +139,7 @@ function* needingIn(words: SqlWords, kinds: readonly Kind[], limit: number): Wor
 
 type Row = Selectable<FileTable>;
 
-/** The state is literal because SQLite chooses the index by it. */
+/** Returns a query for rows in a state. The state is literal, because SQLite chooses the index by it. */
 function inState(words: SqlWords, state: string, order: 'ASC' | 'DESC'): string {
   return `SELECT ${rowColumns} FROM ${words.by('file_state')} WHERE ${words.isIn('state', `'${state}'`)} ORDER BY state ${order}, seq ${order} LIMIT CAST(? AS INTEGER)`;
 }
@@ -166,7 +166,7 @@ export function* countsOf(words: SqlWords): Work<Readonly<Record<string, number>
 
 const resumedStages = ['queued', 'uploading', 'processing', 'publishing'] as const;
 
-/** Without GROUP BY, because SQLite would sort the rows for it. */
+/** Counts retrying rows by stage. There is no GROUP BY, because SQLite would sort the rows for it. */
 const retryingQuery = `SELECT ${resumedStages.map((stage) => `count(CASE stage WHEN '${stage}' THEN 1 END) AS ${stage}`).join(', ')}
   FROM (SELECT ${resumedStage} AS stage FROM file WHERE not_before IS NOT NULL AND "end" IS NULL) AS retrying`;
 

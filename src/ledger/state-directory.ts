@@ -8,9 +8,9 @@ import { LedgerError, refusal } from './ledger-error.ts';
 const { R_OK, W_OK, X_OK } = constants;
 
 /**
- * Creates the state directory with mode 0700, and missing parents too.
+ * Creates the state directory and missing parents with mode 0700.
  *
- * @throws {LedgerError} with the reason when that fails
+ * @throws {LedgerError} with the reason if that fails
  */
 export async function makeStateDirectory(path: string): Promise<void> {
   try {
@@ -20,7 +20,7 @@ export async function makeStateDirectory(path: string): Promise<void> {
   }
 }
 
-/** How a sentence names the state directory. */
+/** Returns the state directory's name for use in a sentence. */
 export function stateDirectory(path: string): string {
   return `the state directory ${path}`;
 }
@@ -28,7 +28,7 @@ export function stateDirectory(path: string): string {
 /**
  * Whether the state directory exists.
  *
- * @throws {LedgerError} with the reason when it exists and cannot be read and written
+ * @throws {LedgerError} with the reason if it exists but cannot be read and written
  */
 export async function isUsableDirectory(path: string): Promise<boolean> {
   return (await inspect(path, { wanted: 'directory', mode: R_OK | W_OK | X_OK })) !== null;
@@ -38,21 +38,24 @@ export async function isUsableDirectory(path: string): Promise<boolean> {
  * Checks that a file can be read and written, without opening it: closing a descriptor of the ledger drops SQLite's
  * locks, and opening a named pipe blocks.
  *
- * @returns its size in bytes, or null when nothing is at the path
- * @throws {LedgerError} with the reason when it exists and cannot be used
+ * @returns its size in bytes, or null if nothing is at the path
+ * @throws {LedgerError} with the reason if it exists but cannot be used
  */
 export async function sizeOfUsableFile(path: string): Promise<number | null> {
   return (await inspect(path, { wanted: 'regular file', mode: R_OK | W_OK }))?.size ?? null;
 }
 
-/** Without Node's `recursive`, which never returns where nothing can be created, such as below /proc (Node 26.10). */
+/**
+ * Creates a directory and its parents without Node's `recursive`, which never returns where nothing can be created,
+ * such as below /proc (Node 26.10).
+ */
 async function makeDirectory(path: string): Promise<void> {
   if ((await tryMake(path)) || dirname(path) === path) return;
   await makeDirectory(dirname(path));
   if (!(await tryMake(path))) throw new LedgerError(`${stateDirectory(path)} cannot be created in ${dirname(path)}`);
 }
 
-/** @returns false when the parent is missing */
+/** Creates one directory. @returns false if the parent is missing */
 async function tryMake(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -89,7 +92,7 @@ async function statOrNull(path: string, name: string): Promise<Stats | null> {
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
     const link = await lstat(path).catch(() => null);
-    // The files of a ledger that another process has open appear and disappear.
+    // Files of a ledger that another process has open may appear and disappear.
     if (link === null || !link.isSymbolicLink()) return link;
     throw new LedgerError(`${name} is a symbolic link to ${await readlink(path)}, which does not exist`, {
       cause: error,

@@ -4,15 +4,19 @@ import { syncPath } from '../disk/sync-path.ts';
 import { errnoOf } from '../errno.ts';
 import { LedgerError } from './ledger-error.ts';
 
-/** Holds the ledger's id: another dropcast that checks a folder's owner cannot read an open ledger. */
+/** File with the ledger's id, for another dropcast that checks a folder's owner: it cannot read an open ledger. */
 const idFile = 'ledger.id';
 
-/** Names the database that has the ledger now. `ledger.db` is stale: using it would repeat uploads of other hosts. */
+/**
+ * File that names the database with the current ledger. `ledger.db` is then stale: using it would repeat other hosts'
+ * uploads.
+ */
 const elsewhereFile = 'ledger.elsewhere';
 
 /**
- * The id that the folders of this state directory are marked with, or null. A ledger that replaces a lost one keeps it:
- * otherwise its own folders would belong to another ledger, on a machine where nothing shows that the other is gone.
+ * Reads the id that this state directory's folders are marked with, or null. A ledger that replaces a lost one keeps
+ * the id. Otherwise its own folders would seem to belong to another ledger, and nothing would show that the other one
+ * is gone.
  */
 export async function readLedgerId(stateDir: string): Promise<string | null> {
   const text = await readFile(join(stateDir, idFile), 'utf8').catch(() => '');
@@ -23,12 +27,12 @@ export async function writeLedgerId(stateDir: string, id: string): Promise<void>
   if ((await readLedgerId(stateDir)) !== id) await write(stateDir, idFile, id);
 }
 
-/** @param name of the database as sentences call it: `PostgreSQL at db.example.com` */
+/** Records that the ledger is in a database. @param name display name, such as `PostgreSQL at db.example.com` */
 export async function noteLedgerElsewhere(stateDir: string, name: string): Promise<void> {
   if ((await placeElsewhere(stateDir)) !== name) await write(stateDir, elsewhereFile, name);
 }
 
-/** @throws {LedgerError} the ledger of this state directory is in a database */
+/** @throws {LedgerError} if the ledger of this state directory is in a database */
 export async function requireLedgerHere(stateDir: string): Promise<void> {
   const name = await placeElsewhere(stateDir);
   if (name === null) return;
@@ -37,13 +41,13 @@ export async function requireLedgerHere(stateDir: string): Promise<void> {
   );
 }
 
-/** The ledger is in the state directory again. */
+/** Records that the ledger is in the state directory again. */
 export async function forgetLedgerElsewhere(stateDir: string): Promise<void> {
   await rm(join(stateDir, elsewhereFile), { force: true });
   await syncPath(stateDir);
 }
 
-/** @returns null when the ledger is in the state directory, or there is none yet */
+/** Names the database with the ledger. @returns null if the ledger is in the state directory, or there is none yet */
 export async function placeElsewhere(stateDir: string): Promise<string | null> {
   try {
     return (await readFile(join(stateDir, elsewhereFile), 'utf8')).trim();
@@ -53,7 +57,7 @@ export async function placeElsewhere(stateDir: string): Promise<string | null> {
   }
 }
 
-/** After a crash the file has the old text or the new one. */
+/** Replaces a file's text. After a crash, the file has either the old or the new text. */
 async function write(stateDir: string, name: string, text: string): Promise<void> {
   const path = join(stateDir, name);
   {

@@ -5,19 +5,22 @@ import type { Connection } from './connection.ts';
 import type { LedgerTables } from './schema.ts';
 import { countsOf } from './snapshot.ts';
 
-/** Numbers about all rows. */
+/** Totals over all rows. */
 export interface Totals {
   /** See `LedgerSnapshot.counts`. */
   readonly 'by state': Readonly<Record<string, number>>;
-  /** The remaining work of all files that have not ended. */
+  /** Remaining work for all unfinished files. */
   readonly backlog: Omit<Backlog, 'feeds'>;
-  /** Feeds that are still to be published for these files. */
+  /** Feeds still to be published for unfinished files. */
   readonly 'feeds ahead': readonly string[];
-  /** When the oldest unfinished file came in, and when the last file was done: epoch milliseconds, or null. */
+  /**
+   * When the oldest unfinished file arrived, and when the last file was done, in epoch milliseconds; null: no such
+   * file.
+   */
   readonly 'waiting since': { readonly oldest: number | null; readonly done: number | null };
-  /** Local files to delete later. `nextAt`: when the next is due; null when only a full disk makes any of them go. */
+  /** Local files to delete later. `nextAt`: when the next one is due; null if only a full disk triggers deletions. */
   readonly deletions: { readonly files: number; readonly nextAt: number | null };
-  /** Files that existed before the first start and wait to be adopted, and how many of them were compared. */
+  /** Files that existed before the first start and are waiting to be adopted, and how many of them were compared. */
   readonly adoption: { readonly files: number; readonly compared: number };
 }
 
@@ -39,7 +42,8 @@ export function createTotals(store: Connection): TotalsStore {
           eb.fn.countAll<number>().as('files'),
           eb.fn.min<number | null>(sql.raw<number | null>(words.inside.dueAt)).as('nextAt'),
         ])
-        // Literal as in the partial index `file_later`: SQLite does not match a bound value with its condition.
+        // The condition is literal, because SQLite does not match a bound value against the condition of the partial
+        // index `file_later`.
         .where(sql<boolean>`disposal = 'later'`)
         .executeTakeFirstOrThrow(),
     adoption: () =>
@@ -49,7 +53,7 @@ export function createTotals(store: Connection): TotalsStore {
           eb.fn.countAll<number>().as('files'),
           eb.fn.count<number>(sql.raw<string | null>(words.inside.likeness)).as('compared'),
         ])
-        // Literal as in the partial index `file_existing`.
+        // The condition is literal, as in the partial index `file_existing`.
         .where(sql<boolean>`"end" = 'held' and ${sql.raw(words.inside.code)} = 'existing'`)
         .executeTakeFirstOrThrow(),
   };
@@ -59,8 +63,8 @@ export function createTotals(store: Connection): TotalsStore {
 const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
 
 /**
- * Answered from indexes alone: the first arrival of each state, and the last ended rows back to one that is done. The
- * `+` keeps SQLite from sorting all done rows.
+ * Reads only indexes: the first arrival in each state, and the last finished rows back to one that is done. The `+`
+ * from `unindexed` keeps SQLite from sorting all done rows.
  */
 async function waitingSince({ db, words }: Connection): Promise<Totals['waiting since']> {
   const firsts = unfinished.map(

@@ -5,11 +5,12 @@ import { errnoOf } from '../errno.ts';
 import { shellWord } from '../shell-word.ts';
 
 /**
- * The one place that knows result codes of SQLite and errno names of the files next to the ledger.
+ * Translates errors of SQLite and of the files next to the ledger. Only this file maps SQLite result codes and errno
+ * names.
  *
- * @param path of the ledger or of the file next to it; null: it has none
- * @returns what to throw: a `LedgerUnavailableError` with the original as its cause when the machine refused, else the
- *   error itself, which is a bug
+ * @param path path of the ledger or of the file next to it; null: no path
+ * @returns the error to throw: a `LedgerUnavailableError` with the original as its cause if the machine refused,
+ *   otherwise the error itself, which is a bug
  */
 export function translated(error: unknown, path: string | null): unknown {
   const reason = reasonOf(error);
@@ -18,12 +19,12 @@ export function translated(error: unknown, path: string | null): unknown {
   return new LedgerUnavailableError(reason, { cause: error, ...(isNamed && { sentence: fullDisk(dirname(path)) }) });
 }
 
-/** The wait is that of the breaker (`suspendedMs`). */
+/** Returns the sentence for a full disk. The half minute is the breaker's `suspendedMs`. */
 function fullDisk(directory: string): string {
   return `the disk of ${directory} is full: free some space (\`df -h ${shellWord(directory)}\`); dropcast resumes within half a minute`;
 }
 
-/** Primary result codes (sqlite.org/rescode.html). */
+/** SQLite's primary result codes (sqlite.org/rescode.html). */
 const troubleOfResult: ReadonlyMap<number, LedgerTrouble> = new Map([
   [5, 'busy'],
   [7, 'out of memory'],

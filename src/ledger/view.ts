@@ -9,16 +9,16 @@ import { versionOf } from './row.ts';
 /** Queries for people and programs. */
 export interface LedgerView {
   /**
-   * By id, by video id, by absolute path (the newest row there), by the absolute path that files of its name were moved
-   * from, by file name (the newest at each path), by the beginning of an id (at least 4 characters), or by any of these
-   * as `ls` prints it, escaped and shortened: the first of these that finds anything.
+   * Finds files by id, by video id, by absolute path (the newest row there), by the absolute path that files of its
+   * name were moved from, by file name (the newest at each path), by the beginning of an id (at least 4 characters), or
+   * by any of these as `ls` prints it, escaped and truncated. The first way that finds anything is used.
    */
   find(name: string): Promise<readonly Facts[]>;
-  /** Reports every path that the watcher need not report again; of several rows at a path the newest comes last. */
+  /** Reports every path that the watcher need not report again. If a path has several rows, the newest comes last. */
   known(folder: string, tell: (file: KnownFile) => void): Promise<void>;
-  /** Templates of `after_ready: move` by which files of a folder were moved. */
+  /** Returns the `after_ready: move` templates by which files in a folder were moved. */
   movedBy(folder: string): Promise<readonly string[]>;
-  /** Whether a video ever got into this channel or feed. Reads all rows: only for doubtful names. */
+  /** Whether any video was ever put into this channel or feed. Reads all rows, so it is only for doubtful names. */
   hasSentTo(kind: 'channel' | 'feed', name: string): Promise<boolean>;
 }
 
@@ -56,7 +56,7 @@ export interface KnownFile {
 }
 
 /**
- * See `LedgerView.known`. Page by page: the rows of 100,000 files at once take 140 MB, which the process keeps.
+ * See `LedgerView.known`. Reads page by page: all rows of 100,000 files together take 140 MB, which the process keeps.
  */
 export async function tellKnown(
   { db, words }: Connection,
@@ -82,5 +82,5 @@ export async function tellKnown(
   }
 }
 
-/** A page takes some milliseconds. */
+/** Rows per page, which takes a few milliseconds. */
 const rowsPerPage = 1_000;

@@ -5,47 +5,49 @@ import { unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { SeenFolders } from '../pipeline/file/ports.ts';
 import type { StoredRow, Work } from './work.ts';
 
-/** Where the SQL dialects of the stores differ. All other SQL is common to both. */
+/** SQL that differs between the stores' dialects. All other SQL is common to both. */
 export interface SqlWords {
-  /** Values inside a column: an expression, or a separate column that the writer fills. `cause` is `causeKey`. */
+  /**
+   * SQL for values inside columns: an expression, or a separate column that the writer fills. `cause` is `causeKey`.
+   */
   readonly inside: Readonly<Record<Inside, string>>;
-  /** The value of `inside.folder` and `inside.path` for a text. */
+  /** Returns the value of `inside.folder` or `inside.path` for a text. */
   key(text: string): string;
-  /** The common prefix of that value for all texts with this prefix. */
+  /** Returns the common prefix of the keys of all texts with this prefix. */
   keyStart(text: string): string;
-  /** The expression of the unique index on a text column, for texts of any length. */
+  /** Returns the expression of the unique index on a text column, for texts of any length. */
   unique(column: string): string;
-  /** The table `file`, read through this index where the store accepts such a hint. */
+  /** Returns the table `file`, read through this index if the store accepts such a hint. */
   by(index: string): string;
-  /** A column, kept off its own index. */
+  /** Returns a column in a form that does not use its index. */
   unindexed(column: string): string;
-  /** Compares a column with a value so that the index that begins with it also gives the order. */
+  /** Compares a column with a value so that the index that begins with the column also gives the order. */
   isIn(column: string, value: string): string;
-  /** The order of arrival, to be used with `isIn`. */
+  /** Returns the order of arrival, for use with `isIn`. */
   orderIn(column: string): string;
-  /** A subquery with these values, however many. */
+  /** Returns a subquery with these values; their number is not limited. */
   texts(values: readonly string[]): RawBuilder<unknown>;
   numbers(values: readonly number[]): RawBuilder<unknown>;
-  /** The same in a plain statement, for one value: a JSON array. */
+  /** Subquery for use in a plain statement; its single bound value is a JSON array. */
   readonly textList: string;
   readonly numberList: string;
-  /** The table of the strings in a JSON array, with the column `value`. */
+  /** Returns a table of the strings in a JSON array, with the column `value`. */
   elements(column: string): string;
-  /** The table of the names in a JSON object, with the column `value`. */
+  /** Returns a table of the names in a JSON object, with the column `value`. */
   names(column: string): string;
-  /** Whether one of some columns has a text in it, in upper or lower case. */
+  /** Whether any of the columns contains a text, ignoring case. */
   hasText(text: string, columns: readonly RawBuilder<unknown>[]): RawBuilder<boolean>;
   /** Whether the last part of a path is a file name, given as `stem` and `ending`, or a numbered copy of it. */
   isCopyOf(path: string, stem: string, ending: string): RawBuilder<boolean>;
-  /** Locks the row that a statement reads, until the write is done. */
+  /** Clause that locks the row that a statement reads, until the write is done. */
   readonly forWrite: string;
-  /** The facts as the store can keep them. */
+  /** Returns the facts in a form that the store can keep. */
   kept(facts: Facts): Facts;
-  /** Whether the row of a new file may be added. @throws {AlreadyKnownError} another host was faster */
+  /** Checks that a new file's row may be added. @throws {AlreadyKnownError} if another host was faster */
   beforeInsert(facts: Facts, instead: string | null): Work<void>;
   /** Every column that is written, as SQL. */
   readonly allColumns: string;
-  /** Columns of a row in addition to its facts. @param before the stored row, if there is one */
+  /** Returns a row's columns in addition to its facts. @param before the stored row, if there is one */
   beside(facts: Facts, before?: StoredRow): StoredRow;
   /** Joins each row of the table `queue` with the rows of `file` whose numbers a subquery returns. */
   queueWith(numbers: RawBuilder<unknown>): RawBuilder<unknown>;
@@ -58,8 +60,8 @@ export interface SqlWords {
 }
 
 /**
- * `folder` and `path`: the text, or a key where the text is too long for an index. `queue`: the number of the priority,
- * whether the file is big (`bigBytes`), the folder. `extension`: `mkv`; empty for a name without one.
+ * `folder` and `path`: the text, or a key if the text is too long for an index. `queue`: priority number, whether the
+ * file is big (`bigBytes`), and folder. `extension`: such as `mkv`; empty for a name without one.
  */
 type Inside =
   | 'folder'
@@ -80,31 +82,31 @@ type Inside =
   | 'missingFeed'
   | 'overKind';
 
-/** Rows that wait for a lane. */
+/** SQL condition for rows that are waiting for a lane. */
 export const isInLine = "state IN ('queued', 'awaiting upload')";
 
-/** The stage that a retrying row will resume, as SQL: see `stageOf`. */
+/** SQL for the stage that a retrying row will resume: see `stageOf`. */
 export const resumedStage = `CASE WHEN dying = 1 THEN 'queued' WHEN ready_at IS NOT NULL THEN 'publishing'
     WHEN uploaded_at IS NOT NULL THEN 'processing' WHEN upload_started_at IS NOT NULL THEN 'uploading' ELSE 'queued' END`;
 
-/** `stageOf` for a row that no step works on, as SQL. @param code of its last failure */
+/** SQL for `stageOf` of a row that no step is working on. @param code SQL for the code of its last failure */
 export const rowStage = (code: string): string => `(CASE state WHEN 'retrying' THEN ${resumedStage}
     WHEN 'awaiting upload' THEN 'queued' WHEN 'awaiting publish' THEN 'publishing'
     WHEN 'skipped' THEN CASE WHEN ${code} = 'ignored' THEN 'ignored' ELSE 'skipped' END ELSE state END)`;
 
-/** Rows that wait for a channel that the service does not have. @param code of their failure, as SQL */
+/** SQL condition for rows that wait for a channel missing on the service. @param code SQL for their failure code */
 export const isWithoutChannel = (code: string): string =>
   `(state = 'retrying' AND ${code} = '${unknownNameCodes.channel}')`;
 
-/** Rows that wait for a feed that the service does not have. */
+/** SQL condition for rows that wait for a feed missing on the service. */
 export const isWithoutFeed = (code: string): string =>
   `(state = 'awaiting publish' AND ${code} = '${unknownNameCodes.feed}')`;
 
-/** `needsPerson` of a file, as SQL. */
+/** SQL condition for `needsPerson`. */
 export const needsPerson = (code: string): string =>
   `(state IN ('failed', 'held') OR disposal = 'waiting' OR ${isWithoutChannel(code)} OR ${isWithoutFeed(code)})`;
 
-/** Whether a row is in a folder that one host can read. It uses no index; the other conditions of the query do. */
+/** Whether a row is in a folder that one host can read. It uses no index, so the query's other conditions must. */
 export function isSeen({ names, below, without }: SeenFolders, column = 'folder'): RawBuilder<boolean> {
   const folder = sql.raw(column);
   const isBelow = sql`substr(${folder}, 1, length(${below})) = ${below}`;

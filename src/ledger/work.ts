@@ -1,20 +1,23 @@
-/** A value of a column, as `schema.ts` types them. */
+/** A column value, as typed in `schema.ts`. */
 export type Value = string | number | null;
 
 /** A row as stored, unchecked. */
 export type StoredRow = Readonly<Record<string, Value>>;
 
-/** One statement: its values replace each `?` of its text. */
+/** One statement; its values replace the `?` placeholders in its text. */
 export interface Query {
   readonly text: string;
   readonly values: readonly Value[];
-  /** Returns nothing, and nothing before the end of the transaction reads it: such statements may run together. */
+  /**
+   * Whether the statement returns nothing and has no effect on others in the transaction, so that such statements may
+   * run together.
+   */
   readonly isLast?: boolean;
 }
 
 /**
- * Statements that belong together, each after the answer to the previous one: the same code for a synchronous store and
- * an asynchronous one. It may run more than once before it commits, so it has no other side effects.
+ * Statements that belong together, each run after the answer to the previous one. The same code works for a synchronous
+ * and an asynchronous store. It may run more than once before it commits, so it must have no other side effects.
  */
 export type Work<T> = Generator<Query, T, readonly StoredRow[]>;
 
@@ -23,12 +26,12 @@ export function* ask(text: string, values: readonly Value[] = []): Work<readonly
   return yield { text, values };
 }
 
-/** Inserts at the end of the transaction. The text ends with the values in brackets. */
+/** Inserts a row at the end of the transaction. The text must end with the values in parentheses. */
 export function* addLast(text: string, values: readonly Value[]): Work<void> {
   yield { text, values, isLast: true };
 }
 
-/** Parses a JSON record, which its owner validates. @returns null when the text is damaged */
+/** Parses a JSON record, which its owner validates. @returns null if the text is damaged */
 export function readRecord(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -11,7 +11,7 @@ import type { SqlWords } from './words.ts';
 
 type RowWords = Pick<SqlWords, 'allColumns' | 'beside' | 'forWrite' | 'kept' | 'beforeInsert'>;
 
-/** Adds the row and the first history line of a new file: `IntakeStore.insert`. @throws {AlreadyKnownError} */
+/** Inserts a new file's row and first history line; see `IntakeStore.insert`. @throws {AlreadyKnownError} */
 export function* insertFacts(words: RowWords, given: Facts, instead: string | null): Work<void> {
   const facts = words.kept(given);
   yield* words.beforeInsert(facts, instead);
@@ -26,9 +26,9 @@ export function* insertFacts(words: RowWords, given: Facts, instead: string | nu
 }
 
 /**
- * Writes a row upon the revision that its facts name; see `FileStore.save`.
+ * Writes a row if it still has the revision in the facts; see `FileStore.save`.
  *
- * @throws {StaleRowError}
+ * @throws {StaleRowError} if the revision differs
  */
 export function* saveFacts(words: RowWords, given: Facts, note: string | undefined): Work<Facts> {
   const facts = words.kept(given);
@@ -46,7 +46,7 @@ export function* saveFacts(words: RowWords, given: Facts, note: string | undefin
   return saved;
 }
 
-/** Writes a row over whatever was there, without a line of history. */
+/** Inserts or overwrites a row without adding a history line. */
 export function* restoreFacts(words: RowWords, given: Facts): Work<void> {
   const facts = words.kept(given);
   const row = { ...rowOf(facts), ...words.beside(facts) };
@@ -61,7 +61,7 @@ export function* restoreFacts(words: RowWords, given: Facts): Work<void> {
 /** States that a file is in because of its last failure. */
 const standing: readonly string[] = ['retrying', 'failed', 'held', 'skipped'] satisfies FileState[];
 
-/** Adds a line to the history of a file, with the state it is in now. @param failure that the line tells */
+/** Adds a line with the current state to a file's history. @param failure the failure that the line reports */
 export function* addHistory(facts: Facts, note: string | null, failure: Failure | null = null): Work<void> {
   const line = { file_id: facts.id, at: Date.now(), state: stateOf(facts), note, failure: failureOf(failure) };
   yield* addLast('INSERT INTO history (file_id, at, state, note, failure, checksum) VALUES (?, ?, ?, ?, ?, ?)', [
@@ -76,7 +76,7 @@ function failureOf(failure: Failure | null): string | null {
   return JSON.stringify({ kind, code, status } satisfies AttemptFailure);
 }
 
-/** Writes only columns that differ: SQLite rewrites every index on a written column, even with the same value. */
+/** Writes only changed columns: SQLite rewrites every index on a written column, even if the value stays the same. */
 function* update(before: StoredRow, after: StoredRow): Work<void> {
   const names = Object.keys(after).filter((name) => after[name] !== before[name]);
   const values = names.map((name) => after[name] ?? null);
@@ -93,7 +93,7 @@ function tokensOf(row: StoredRow): Pick<Facts, 'intent' | 'suspects'> {
   };
 }
 
-/** `end` is an SQL keyword. */
+/** Quotes a column name: `end` is an SQL keyword. */
 function quoted(name: string): string {
   return `"${name}"`;
 }

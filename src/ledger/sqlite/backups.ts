@@ -5,16 +5,15 @@ import { syncPath } from '../../disk/sync-path.ts';
 import { errnoOf } from '../../errno.ts';
 import { translated } from '../unavailable.ts';
 
-/** The copies that are kept; `ledger.1.db` is the newest. */
+/** Numbers of the copies to keep; `ledger.1.db` is the newest. */
 const ages = [1, 2, 3, 4] as const;
 
 /**
- * Copies the ledger to `backups/` with SQLite's own backup, which is consistent at any moment, and shifts the older
- * copies. A copy is on disk before it gets its name, so a crash leaves the older ones intact.
+ * Prepares copying the ledger to `backups/` with SQLite's backup API, which is consistent at any moment. Older copies
+ * are shifted. A copy is on disk before it gets its name, so a crash leaves the older ones intact.
  *
- * @returns the work, which does nothing when nothing was written since the last copy. It rejects with
- *   `LedgerUnavailableError` when the disk refuses, and with the error of the file system when `backups/` cannot be
- *   written
+ * @returns a function that makes a copy, unless nothing was written since the last one. It rejects with
+ *   `LedgerUnavailableError` if the disk refuses, and with the file system's error if `backups/` cannot be written
  */
 export function createBackups(database: DatabaseSync, stateDir: string): () => Promise<void> {
   const directory = join(stateDir, 'backups');
@@ -32,14 +31,14 @@ export function createBackups(database: DatabaseSync, stateDir: string): () => P
   };
 }
 
-/** @returns the paths of the copies, the newest first */
+/** @returns the paths of the copies, newest first */
 export async function backupsOf(stateDir: string): Promise<readonly string[]> {
   const directory = join(stateDir, 'backups');
   const names = new Set(await readdir(directory).catch(() => []));
   return ages.map((age) => nameOf(directory, age)).filter((path) => names.has(basename(path)));
 }
 
-/** Writes all of it to disk or nothing: half a copy would keep a full disk full. */
+/** Writes a whole copy to disk or nothing: half a copy would keep a full disk full. */
 async function copyTo(path: string, database: DatabaseSync): Promise<void> {
   const beside = ['-journal', '-wal', '-shm'].map((end) => `${path}${end}`);
   const remove = async (): Promise<void> => {
@@ -57,7 +56,7 @@ async function copyTo(path: string, database: DatabaseSync): Promise<void> {
   }
 }
 
-/** Marks the file, so that opening it later reveals a restored copy. */
+/** Marks a file as a copy, so that opening it later reveals a restored ledger. */
 function markAsCopy(path: string): void {
   using copy = new DatabaseSync(path);
   copy.exec('UPDATE identity SET is_copy = 1');

@@ -1,25 +1,30 @@
 import type { Statements } from './statements.ts';
 
-/** A write to the ledger: all of it or nothing. It may run more than once before it counts: no other side effects. */
+/**
+ * A write to the ledger, done completely or not at all. It may run more than once before it counts, so it must have no
+ * other side effects.
+ */
 export type Write<T> = (sql: Statements) => T;
 
-/** Collects the writes of one turn of the event loop into one transaction, and so into one wait for the disk. */
+/**
+ * Collects the writes from one turn of the event loop into one transaction, so that they wait for the disk only once.
+ */
 export interface GroupCommit {
   /**
-   * Writes are done in the order of the calls.
-   * @returns what the write returned, once it is on disk; rejects with what it threw or what kept it from the disk
+   * Runs writes in call order.
+   * @returns the write's result, once it is on disk; rejects with the error that it threw or that kept it from the disk
    */
   write<T>(write: Write<T>): Promise<T>;
-  /** Commits waiting writes at once. */
+  /** Commits waiting writes immediately. */
   finish(): void;
 }
 
-/** Limit of writes per transaction, which blocks everything else. */
+/** Maximum writes per transaction, which blocks everything else. */
 const mostInGroup = 500;
 
 /**
- * After a commit the next one waits as long as it took, up to this: the slower the disk, the larger the groups, and
- * steps progress in between. A commit takes 0.2 ms on an idle SSD, 3 ms on a busy one, and 10 ms on a hard disk.
+ * Each commit waits as long as the previous one took, up to this limit, so slower disks get larger groups and steps can
+ * run in between. A commit takes 0.2 ms on an idle SSD, 3 ms on a busy one, and 10 ms on a hard disk.
  */
 const longestRestMs = 10;
 
@@ -30,15 +35,15 @@ interface Member {
 }
 
 /**
- * Simultaneous changes of many files cost one durable write. A refused write does not affect others: a group that fails
- * is rolled back, and each of its writes is tried alone.
+ * Combines simultaneous changes to many files into one durable write. A refused write does not affect others: a failed
+ * group is rolled back, and each of its writes is retried alone.
  */
 export function createGroupCommit(sql: Statements): GroupCommit {
   let waiting: Member[] = [];
   let restUntil = 0;
   const schedule = (): void => {
     const restMs = restUntil - performance.now();
-    // A timer waits for a millisecond at least.
+    // A timer waits for at least a millisecond.
     if (restMs < 1) setImmediate(flushAndSchedule);
     else setTimeout(flushAndSchedule, restMs);
   };

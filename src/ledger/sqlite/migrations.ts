@@ -3,10 +3,13 @@ import { LedgerError } from '../ledger-error.ts';
 import { needsPerson, isInLine } from '../words.ts';
 import { inside } from './words.ts';
 
-/** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
+/** Value of `PRAGMA application_id`: 'drop'. dropcast never touches another program's database. */
 const applicationId = 0x64726f70;
 
-/** Each step takes the schema from its index to the next `user_version`. A released step never changes: append one. */
+/**
+ * Each step upgrades the schema from its index to the next `user_version`. Released steps never change: append a new
+ * one.
+ */
 const migrations: readonly string[] = [
   `
   CREATE TABLE file (
@@ -119,9 +122,9 @@ const migrations: readonly string[] = [
 ];
 
 /**
- * Checks, before anything is changed, that the database is empty or a ledger whose schema this dropcast knows.
+ * Checks before any change that the database is empty, or a ledger whose schema this dropcast knows.
  *
- * @throws {LedgerError} when it is neither
+ * @throws {LedgerError} if it is neither
  */
 export function identify(database: DatabaseSync, path: string): void {
   const version = readPragma(database, 'user_version');
@@ -139,7 +142,9 @@ export function identify(database: DatabaseSync, path: string): void {
   }
 }
 
-/** Whether tables and indexes are as the steps up to its version made them: one flipped bit can rename a column. */
+/**
+ * Whether tables and indexes match those that the steps up to its version create. One flipped bit can rename a column.
+ */
 export function isSchemaIntact(database: DatabaseSync): boolean {
   return schemaOf(database) === schemaAfter(readPragma(database, 'user_version'));
 }
@@ -162,7 +167,7 @@ function schemaOf(database: DatabaseSync): string {
   return JSON.stringify(database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all());
 }
 
-/** Brings a new or older ledger to the current schema, each step in its own transaction. */
+/** Upgrades a new or older ledger to the current schema, each step in its own transaction. */
 export function migrate(database: DatabaseSync): void {
   const version = readPragma(database, 'user_version');
   for (let step = version; step < migrations.length; step += 1) {

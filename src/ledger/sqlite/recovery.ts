@@ -6,16 +6,17 @@ import { receiptsPath } from '../receipts.ts';
 import { isUsableDirectory, sizeOfUsableFile } from '../state-directory.ts';
 import { translated } from '../unavailable.ts';
 
-/** Where the ledger of a state directory is. */
+/** Returns the path of the ledger in a state directory. */
 export function ledgerPath(stateDir: string): string {
   return join(stateDir, 'ledger.db');
 }
 
 /**
- * Whether a ledger exists, without opening it. An empty file counts as none: an interrupted first start leaves one.
+ * Whether a ledger exists, without opening it. An empty file does not count, because an interrupted first start leaves
+ * one.
  *
- * @returns false when nothing was ever written
- * @throws {LedgerError} when there was one: starting from nothing would upload everything again
+ * @returns false if nothing was ever written
+ * @throws {LedgerError} if the ledger was lost: starting from nothing would upload everything again
  */
 export async function isLedgerThere(stateDir: string): Promise<boolean> {
   if (!(await isUsableDirectory(stateDir))) return false;
@@ -31,12 +32,12 @@ export async function isLedgerThere(stateDir: string): Promise<boolean> {
 }
 
 /**
- * Turns what stopped an opening into a sentence.
+ * Turns an error from opening the ledger into a sentence.
  *
- * @throws the error itself when neither SQLite nor the system refused anything: that is a bug
+ * @throws the error itself if neither SQLite nor the system refused anything, which is a bug
  */
 export async function explainOpening(thrown: unknown, path: string): Promise<LedgerError> {
-  // An error of the file system says more than the reason it would be translated to: a quota, an owner.
+  // A file system error is more specific than its translated reason: it names a quota or an owner.
   const isOfFileSystem = thrown instanceof Error && 'syscall' in thrown;
   const error = isOfFileSystem ? thrown : translated(thrown, path);
   if (!(error instanceof LedgerUnavailableError)) return refusal(path, error);
@@ -54,7 +55,7 @@ export async function explainOpening(thrown: unknown, path: string): Promise<Led
   }
 }
 
-/** The error for a damaged ledger, with the way to restore it. */
+/** Creates the error for a damaged ledger, with instructions to restore it. */
 export async function damaged(path: string, found: string, options?: ErrorOptions): Promise<LedgerError> {
   const wal = `${basename(path)}-wal`;
   return new LedgerError(
@@ -64,10 +65,10 @@ export async function damaged(path: string, found: string, options?: ErrorOption
 }
 
 async function wayBack(path: string): Promise<string> {
-  // A crash in the middle of the shift leaves no first one.
+  // After a crash while copies were being shifted, the first one is missing.
   const [backup] = await backupsOf(dirname(path));
   if (backup === undefined) return 'put a copy in its place (backups/ holds none)';
-  // With chown: root's `cp` would leave a ledger that the service cannot open.
+  // The chown is needed because root's `cp` would leave a ledger that the service cannot open.
   const commands = `cp ${backup} ${path} && chown --reference=${dirname(path)} ${path}`;
   return `put a copy of ${backup} in its place, with no ${basename(path)}-wal next to it (as root: \`${commands}\`)`;
 }

@@ -16,10 +16,10 @@ import type { SqliteConnection } from './connection.ts';
 import { doWork } from './statements.ts';
 
 /**
- * Repairs every row whose checksum does not match: from the newest copy of the ledger and the receipts since, else from
- * the receipts alone. A file that neither has is held.
+ * Repairs every row whose checksum does not match, from the newest copy of the ledger and later receipts, or from the
+ * receipts alone. A file in neither source is held.
  *
- * @returns a sentence for each row
+ * @returns a sentence for each repaired row
  */
 export async function repairRows(
   { database, db, sql }: SqliteConnection,
@@ -41,7 +41,7 @@ export async function repairRows(
   });
 }
 
-/** In slices, so that a status request need not wait for all of it. */
+/** Finds damaged rows in slices, so that a status request need not wait for the whole search. */
 async function damagedRows(database: DatabaseSync): Promise<readonly number[]> {
   const found: number[] = [];
   const newest = Number(database.prepare('SELECT max(seq) AS seq FROM file').get()?.['seq'] ?? 0);
@@ -52,18 +52,18 @@ async function damagedRows(database: DatabaseSync): Promise<readonly number[]> {
   return found;
 }
 
-/** About 20 milliseconds. */
+/** Rows per slice, which takes about 20 milliseconds. */
 const rowsAtOnce = 5_000;
 
 interface Repair {
   readonly row: ReturnType<typeof rowOf>;
-  /** For the file's history. */
+  /** Note for the file's history. */
   readonly note: string;
 }
 
 type Damaged = Readonly<Record<string, unknown>>;
 
-/** As big integers: a damaged number may be one that a JavaScript number cannot hold. */
+/** Reads a row with big integers, because a damaged number may exceed what a JavaScript number can hold. */
 function readRaw(database: DatabaseSync, seq: number): Damaged {
   const query = database.prepare('SELECT * FROM file WHERE seq = ?');
   query.setReadBigInts(true);
@@ -91,9 +91,9 @@ function rebuilt(
 const heldBecause =
   'its row in the ledger was damaged, and neither a copy of the ledger nor a receipt has it: look for its video, then run `dropcast retry`';
 
-/** The row in a copy of the ledger, when it is sound there and about the same file. */
+/** Returns the row in a copy of the ledger, if it is about the same file. */
 function copyOf(path: string, row: Damaged): Facts | null {
-  // Immutable: a copy is never written, and SQLite would otherwise create a `-wal` file.
+  // Opened as immutable: a copy is never written, and SQLite would otherwise create a `-wal` file.
   using copy = new DatabaseSync(new URL(`${pathToFileURL(path).href}?immutable=1`), { readOnly: true });
   const found = copy.prepare('SELECT * FROM file WHERE seq = ?').get(Number(row['seq'])) as
     | Selectable<FileTable>
@@ -102,12 +102,14 @@ function copyOf(path: string, row: Damaged): Facts | null {
   return factsOf(found);
 }
 
-/** Either of the two may be damaged. */
+/** Whether a receipt is about a row. Either id may be damaged, so one match is enough. */
 function isAbout(receipt: Receipt, row: Damaged): boolean {
   return receipt.id === row['id'] || (receipt.video_id !== null && receipt.video_id === row['video_id']);
 }
 
-/** What can be read of a row that no source has: enough to name the file. Without a receipt, nothing was sent. */
+/**
+ * Returns what is readable of a row that no source has: enough to name the file. Without a receipt, nothing was sent.
+ */
 function held(row: Damaged): Facts {
   const text = (name: string): string => (typeof row[name] === 'string' ? row[name] : '');
   const version = {
@@ -132,13 +134,13 @@ function held(row: Damaged): Facts {
     suspects: tokensOf(row),
     end: 'held',
     why: heldBecause,
-    // With this code only an operator can resume it.
+    // Only an operator can resume a file with this code.
     lastFailure: { kind: 'permanent', code: 'flawed', message: heldBecause },
     endedAt: now,
   };
 }
 
-/** Create requests in doubt: the service may hold a record for each. */
+/** Returns the tokens of create requests in doubt: the service may hold a record for each. */
 function tokensOf(row: Damaged): readonly string[] {
   const { intent, suspects } = row;
   const listed =
@@ -146,15 +148,15 @@ function tokensOf(row: Damaged): readonly string[] {
   return typeof intent === 'string' ? [...listed, intent] : listed;
 }
 
-/** The `seq` of the rows of `file` whose checksum is another one. Rows without a checksum are left out. */
+/** Returns the `seq` of rows in `file` whose checksum does not match. Rows without a checksum are skipped. */
 export function mismatches(database: DatabaseSync, first = 0, last = Number.MAX_SAFE_INTEGER): readonly number[] {
   const names = summedColumns(database).map((name) => `"${name}"`);
-  // As arrays: 100,000 rows take a third of a second, as objects three times as long.
+  // Rows are read as arrays: 100,000 rows take a third of a second; as objects, they take three times as long.
   const rows = database.prepare(
     `SELECT seq, checksum, ${names.join(', ')} FROM file WHERE seq BETWEEN ? AND ? AND checksum IS NOT NULL`,
   );
   rows.setReturnArrays(true);
-  // A flipped bit can make an integer that a JavaScript number cannot hold.
+  // A flipped bit can produce an integer that a JavaScript number cannot hold.
   rows.setReadBigInts(true);
   const found: number[] = [];
   for (const [seq, checksum, ...values] of rows.iterate(first, last) as unknown as Iterable<readonly unknown[]>)
@@ -162,7 +164,7 @@ export function mismatches(database: DatabaseSync, first = 0, last = Number.MAX_
   return found;
 }
 
-/** The columns of `file` that a checksum covers, in their order. */
+/** Returns the columns of `file` that a checksum covers, in checksum order. */
 function summedColumns(database: DatabaseSync): readonly string[] {
   return summed(
     database
@@ -172,7 +174,7 @@ function summedColumns(database: DatabaseSync): readonly string[] {
   );
 }
 
-/** A value of SQLite as Kysely reads it. */
+/** Converts an SQLite value to the form in which Kysely reads it. */
 function plain(value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }

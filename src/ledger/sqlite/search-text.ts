@@ -3,18 +3,18 @@ import type { RawBuilder } from 'kysely';
 import { longestText } from '../../pipeline/file/selection.ts';
 
 /**
- * Whether one of some columns has a text in it, in upper or lower case. SQLite's LIKE knows the cases of ASCII alone
- * (sqlite.org/lang_expr.html). GLOB matches every letter when given both of its cases, but takes four times as long, so
- * it only checks what LIKE finds.
+ * Whether any of the columns contains a text, ignoring case. SQLite's LIKE ignores case only for ASCII
+ * (sqlite.org/lang_expr.html). GLOB matches every letter if given both cases, but takes four times as long, so it only
+ * checks what LIKE finds.
  */
 export function hasText(text: string, columns: readonly RawBuilder<unknown>[]): RawBuilder<boolean> {
-  // SQLite ends a pattern at the first NUL, so that it would find something else; no file name has one.
+  // SQLite ends a pattern at the first NUL, so it would match other texts. No file name contains a NUL.
   if (text.length > longestText || text.includes('\0')) return sql<boolean>`0`;
   const found = spellings(text).flatMap((spelling) => columns.map((column) => contains(column, spelling)));
   return sql<boolean>`(${sql.join(found, sql` or `)})`;
 }
 
-/** macOS writes `ü` into file names as two characters, a keyboard sends one. */
+/** Returns both Unicode forms of a text: macOS stores `ü` in file names as two characters, but a keyboard sends one. */
 function spellings(text: string): readonly string[] {
   return [...new Set([text.normalize('NFC'), text.normalize('NFD')])];
 }
@@ -24,8 +24,8 @@ function contains(column: RawBuilder<unknown>, text: string): RawBuilder<unknown
   const like = sql`${column} like ${`%${letters.map(likeLetter).join('')}%`} escape '\\'`;
   if (!letters.some(isBeyondLike)) return like;
   const glob = sql`${column} glob ${`*${letters.map(globLetter).join('')}*`}`;
-  // LIKE finds every row when the text has no ASCII letter. Searching the first letter narrows that down in a third of
-  // GLOB's time.
+  // LIKE matches every row if the text has no ASCII letter. Searching for the first letter narrows the rows down in a
+  // third of GLOB's time.
   return letters.every(isBeyondLike) ? sql`(${hasOneOf(column, letters[0])} and ${glob})` : sql`(${like} and ${glob})`;
 }
 
@@ -36,7 +36,7 @@ function hasOneOf(column: RawBuilder<unknown>, cases: readonly string[] = []): R
   )})`;
 }
 
-/** The letter itself comes first. The upper case of `ß` is two letters and is left out. */
+/** Returns a letter in its cases, the letter itself first. The upper case of `ß` is two letters, so it is omitted. */
 function casesOf(letter: string): readonly string[] {
   const cases = [letter, letter.toLowerCase(), letter.toUpperCase()];
   return [...new Set(cases)].filter((one) => Array.from(one).length === 1);

@@ -3,29 +3,32 @@ import { translated } from '../unavailable.ts';
 import type { StoredRow, Value, Work } from '../work.ts';
 
 export interface Statement {
-  /** Whether it answers with rows. */
+  /** Whether the statement returns rows. */
   readonly isQuery: boolean;
   all(values: readonly Value[]): readonly unknown[];
   run(values: readonly Value[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
 }
 
-/** The one connection, as SQL statements. A refusal of the machine is thrown as `LedgerUnavailableError`. */
+/** SQL statements on the single connection. If the machine refuses, calls throw `LedgerUnavailableError`. */
 export interface Statements {
   /** Prepares each text once and caches it. */
   prepare(text: string): Statement;
   rows(text: string, values: readonly Value[]): readonly StoredRow[];
   run(text: string, values?: readonly Value[]): void;
-  /** Whether a transaction is open. When the disk is full or fails, SQLite ends it itself. */
+  /** Whether a transaction is open. If the disk is full or failing, SQLite ends the transaction itself. */
   isInTransaction(): boolean;
-  /** Does all of it, or nothing. On disk when it returns. */
+  /** Runs `work` completely or not at all. Its writes are on disk when this returns. */
   transaction<T>(work: () => T): T;
   close(): void;
 }
 
-/** Statements that stay prepared. The ledger has about sixty; only those that list files by state have variants. */
+/** Limit on prepared statements. The ledger has about sixty; only those that list files by state have variants. */
 const mostPrepared = 100;
 
-/** Preparing a statement for each query took 14 to 19 % of the pipeline's time. */
+/**
+ * Opens a connection's statements, which stay prepared. Preparing one for each query took 14 to 19 % of the pipeline's
+ * time.
+ */
 export function openStatements(database: DatabaseSync): Statements {
   const prepared = new Map<string, Statement>();
   const prepare = (text: string): Statement => {
@@ -38,7 +41,8 @@ export function openStatements(database: DatabaseSync): Statements {
   };
   const run = (text: string, values: readonly Value[] = []): void => void prepare(text).run(values);
   const rollBack = (): void => {
-    // SQLite may have rolled back (sqlite.org/lang_transaction.html, section 4): a second ROLLBACK hides the reason.
+    // SQLite may have rolled back already (sqlite.org/lang_transaction.html, section 4); a second ROLLBACK would hide
+    // the reason.
     if (database.isTransaction) run('ROLLBACK');
   };
   return {
@@ -64,7 +68,7 @@ export function openStatements(database: DatabaseSync): Statements {
   };
 }
 
-/** Runs the work without interruption, within a transaction if one was begun. */
+/** Runs `work` without interruption, within a transaction if one was begun. */
 export function doWork<T>(sql: Statements, work: Work<T>): T {
   let step = work.next();
   while (step.done !== true) {

@@ -6,21 +6,23 @@ import { rowStage } from '../words.ts';
 import type { SqlWords } from '../words.ts';
 import { hasText } from './search-text.ts';
 
-/** JSON of a row that may be damaged: it must prevent neither the opening of the ledger nor the repair of the row. */
+/** SQL for JSON in a row that may be damaged. Broken JSON must not prevent opening the ledger or repairing the row. */
 const whole = (column: string): string => `iif(json_valid(${column}), ${column}, '{}')`;
 
-/** The queue in which a row waits: the number of its priority, whether it is big (`bigBytes`), its folder. */
+/** SQL for the queue in which a row waits: priority number, whether the file is big (`bigBytes`), and folder. */
 const queueName = `(CASE ${whole('plan')} ->> '$.priority' WHEN 'high' THEN '0' WHEN 'low' THEN '2' ELSE '1' END
     || (size > 268435456) || folder)`;
 
 const failure = whole('last_failure');
 const code = `(${failure} ->> '$.code')`;
 
-/** The service's explanation of a refusal: 'the service answered 422 invalid_request: tags: has too many'. */
+/**
+ * SQL for the service's explanation of a refusal, as in 'the service answered 422 invalid_request: tags: has too many'.
+ */
 const said = `substr(${failure} ->> '$.message', instr(${failure} ->> '$.message', ${code} || ': ') + length(${code}) + 2)`;
 const field = `substr(${said}, 1, instr(${said}, ':') - 1)`;
 
-/** `causeKey`, as SQL. */
+/** SQL for `causeKey`. */
 const causeName = `(CASE
     WHEN last_failure IS NULL THEN NULL
     WHEN disposal = 'waiting' THEN 'local.' || ${code}
@@ -33,10 +35,10 @@ const causeName = `(CASE
 
 const ending = "substr(path, length(rtrim(path, replace(path, '.', ''))) + 1)";
 
-/** `mkv`; empty for a name without one, or with one that is hardly one. */
+/** SQL for the extension, such as `mkv`; empty if there is none, or an unlikely one. */
 const extensionName = `iif(instr(path, '.') = 0 OR ${ending} GLOB '*[^a-zA-Z0-9]*' OR length(${ending}) > 8, '', lower(${ending}))`;
 
-/** Values inside columns that files are found by, exactly as in the indexes. `cause` is `causeKey`. */
+/** SQL for values inside columns that files are searched by, exactly as in the indexes. `cause` is `causeKey`. */
 export const inside = {
   folder: 'folder',
   path: 'path',
@@ -57,14 +59,14 @@ export const inside = {
   overKind: `(${whole('last_failure')} ->> '$.over.kind')`,
 } satisfies SqlWords['inside'];
 
-/** For a ledger that one process has exclusively. */
+/** SQL for a ledger that one process has open exclusively. */
 export const sqliteWords: SqlWords = {
   inside,
   key: (text) => text,
   keyStart: (text) => text,
   unique: (column) => column,
   by: (index) => `file indexed by ${index}`,
-  // A `+` keeps SQLite off an index.
+  // A `+` keeps SQLite from using an index.
   unindexed: (column) => `+${column}`,
   isIn: (column, value) => `${column} = ${value}`,
   orderIn: () => 'seq',
@@ -76,7 +78,7 @@ export const sqliteWords: SqlWords = {
   names: (column) => `(SELECT key AS value FROM json_each(${column}))`,
   hasText,
   isCopyOf: (path, stem, ending) => {
-    // The characters that mean something to GLOB, as themselves.
+    // Escapes the characters that have a meaning in GLOB.
     const [name, end] = [stem, ending].map((text) => text.replaceAll(/[*?[]/g, '[$&]'));
     const of = sql.raw(path);
     return sql<boolean>`('/' || ${of} glob ${`*/${name}${end}`} or '/' || ${of} glob ${`*/${name} ([1-9]*)${end}`})`;
@@ -87,13 +89,13 @@ export const sqliteWords: SqlWords = {
   allColumns: rowColumns,
   beside: () => ({}),
   queueWith: (numbers) => sql`queue join file on seq in (${numbers})`,
-  // No row of a ledger of one host names a host.
+  // No row in a single host's ledger names a host.
   isOfHost: () => sql<boolean>`0`,
   mayBeTaken: () => sql<boolean>`1`,
   canRead: () => sql<boolean>`1`,
 };
 
-/** One value, however many: SQLite takes 32,766. */
+/** Passes any number of values as one JSON array, because SQLite allows at most 32,766 bound values per statement. */
 function listOf(values: readonly (string | number)[]): RawBuilder<unknown> {
   return sql`(select value from json_each(${JSON.stringify(values)}))`;
 }
