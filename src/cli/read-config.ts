@@ -68,7 +68,7 @@ export async function requireLoadable(shell: Shell, option: string | undefined):
   throw new CommandError(problems.map((problem) => formatProblem(problem, shell.cwd)).join('\n'), exitCodes.badConfig);
 }
 
-/** @throws {CommandError} with exit code 78 when there is no configuration */
+/** @throws {CommandError} with exit code 78 when no configuration is found */
 export async function locateConfig(shell: Shell, option: string | undefined): Promise<ConfigPlace> {
   try {
     return await findConfig(option, shell);

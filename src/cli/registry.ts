@@ -7,7 +7,7 @@ export interface Shared {
   readonly json?: boolean;
 }
 
-/** Adds commands to the program. */
+/** What a module needs to add its commands to the program. */
 export interface Registry {
   readonly shell: Shell;
   /** Called with the command's exit code. */

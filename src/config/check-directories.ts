@@ -77,8 +77,8 @@ async function whyMissing(path: string, service: InstalledService | null): Promi
 }
 
 /**
- * Explains why a folder cannot be entered. `setup` grants missing rights to the service only; the user who runs `check`
- * may lack others.
+ * Explains why a folder cannot be entered. `setup` grants missing rights only to the service, and the user who runs
+ * `check` may lack others.
  */
 export function whyNotEntered(
   path: string,
@@ -134,8 +134,8 @@ async function inspectStateDir(path: string): Promise<Inspected> {
   const place = { key, path: (await realpath(existing)) + path.slice(existing.length) };
   if (refused === null) return { place, findings: [] };
   const verb = existing === path ? `write to ${path}` : `create ${path} in ${existing}`;
-  // A refusal by a disk or its permissions is not a mistake in the file: the daemon reports it and exits, and systemd
-  // restarts it later.
+  // A refusal by a disk or its permissions is not a mistake in the file. The daemon reports it and exits, and systemd
+  // restarts the daemon later.
   return { place, findings: [{ ...error(key, `cannot ${verb}: ${errnoSentence(refused)}`), passing: true }] };
 }
 

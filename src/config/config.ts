@@ -92,7 +92,7 @@ export interface ServiceConfig {
   readonly honoursIdempotencyKey: boolean;
 }
 
-/** How to verify webhooks. */
+/** Settings for verifying webhooks. */
 export interface WebhookConfig {
   /** `whsec_` and base64 for `standard`; any text for the other schemes. */
   readonly secret: Secret;

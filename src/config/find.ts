@@ -8,7 +8,7 @@ import { installedService } from './installed-service.ts';
 
 /** The location of a configuration file, and how it was found. */
 export interface ConfigPlace {
-  /** Relative to the current directory, or absolute. */
+  /** Path relative to the current directory, or absolute. */
   readonly file: string;
   /**
    * Whether the file was found in the current directory, without `--config` or a variable. Another user may have put it

@@ -8,7 +8,7 @@ const CONFIG_DIRECTORY = '/etc/dropcast';
 export interface InstalledService {
   /** `dropcast` or `dropcast@NAME`: the unit name without `.service`. */
   readonly name: string;
-  /** `NAME`; null for `dropcast.service`. */
+  /** The instance `NAME`; null for `dropcast.service`. */
   readonly instance: string | null;
   readonly configFile: string;
   /** Source file of `LoadCredential=api_key:`, readable only by root. */

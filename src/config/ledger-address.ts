@@ -72,7 +72,7 @@ export function withoutPassword(text: string, instead = ''): string {
   return text.replace(/^([^:]*:\/\/[^:@/]*):[^/]*@/, `$1${instead}@`);
 }
 
-/** Whether the database is on this machine. */
+/** Whether a database host is this machine. */
 export function isOnThisMachine(host: string): boolean {
   return host.startsWith('/') || isLoopback(host);
 }

@@ -81,7 +81,7 @@ export function socketPath(text: string, stateDir: string, configFile: string, e
   return join(systemdDirectory(environment, 'RUNTIME_DIRECTORY') ?? stateDir, 'dropcast.sock');
 }
 
-/** Path of the read-only socket next to the control socket, which is for members of the socket's group. */
+/** Path of the read-only socket, which is next to the control socket and meant for members of its group. */
 export function readSocketPath(socket: string): string {
   return `${socket.replace(/\.sock$/, '')}.read.sock`;
 }

@@ -8,7 +8,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** A mistake at a place in the tree. `toProblem` adds file, line and column. */
+/** A mistake at a given place in the tree. `toProblem` adds file, line and column. */
 export interface Finding {
   readonly path: KeyPath;
   readonly message: string;
@@ -56,7 +56,7 @@ export function byPlace(a: Position, b: Position): number {
 
 /**
  * Formats a problem: `dropcast.yaml:12:5 folders[0].rules[1].chanel: unknown key, did you mean "channel"?`. The file is
- * shown relative to `cwd` if it is below it.
+ * shown relative to `cwd` if it is inside it.
  */
 export function formatProblem(problem: Problem, cwd: string): string {
   const inside = relative(cwd, problem.file);

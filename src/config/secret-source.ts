@@ -11,9 +11,9 @@ const USE_A_TAG = 'write !env NAME, !file PATH or !credential NAME instead';
 
 /** How messages describe a configuration key whose value is a secret. */
 export interface SecretKey {
-  /** For example `key`. */
+  /** Short name, such as `key`. */
   readonly noun: string;
-  /** For example `the API key`. */
+  /** Full name, such as `the API key`. */
   readonly what: string;
   /** Example names for messages that explain the syntax. */
   readonly exampleVariable: string;

@@ -6,11 +6,11 @@ import type { KeyPath } from './raw-tree.ts';
 
 /** One configured value, for display. */
 export interface Setting {
-  /** For example `uploads.concurrency` or `folders[0].settle`. */
+  /** The key, such as `uploads.concurrency` or `folders[0].settle`. */
   readonly key: string;
   /** The value as written. A secret is shown as `[secret]` or its source, such as `!credential api_key`. */
   readonly value: string;
-  /** Line in the file, from 1; null if the key is missing and the default applies. */
+  /** Line number in the file, from 1; null if the key is missing and the default applies. */
   readonly line: number | null;
 }
 

@@ -2,13 +2,13 @@ import { didYouMean } from '../routing/did-you-mean.ts';
 import { quoted } from '../routing/text.ts';
 import type { Config } from './config.ts';
 
-/** Channels and feeds, by id. */
+/** Ids of channels and feeds. */
 export interface ChannelsAndFeeds {
   readonly channel: readonly string[];
   readonly feed: readonly string[];
 }
 
-/** A rule's channel or feed that the service does not have. */
+/** A channel or feed in a rule that the service does not have. */
 export interface UnknownNameFinding {
   /** The faulty value's key, such as `folders[0].rules[1].channel` or `folders[0].rules[1].publish[0]`. */
   readonly key: string;

@@ -29,7 +29,7 @@ export class YamlTree {
   readonly #position: (offset: number) => Position;
   readonly #conversion: Conversion;
 
-  /** @param position returns the line and column of an offset in the text */
+  /** @param position returns the line and column for an offset in the text */
   constructor(root: Item, position: (offset: number) => Position) {
     this.#root = root;
     this.#position = position;

@@ -3,9 +3,7 @@ export interface CharSet {
   readonly ranges: readonly (readonly [first: number, last: number])[];
   /** True if the set matches everything *except* the ranges. */
   readonly negated: boolean;
-  /**
-   * Whether the set matches `/`. Decided by this flag alone, so that a negated set never crosses a folder by accident.
-   */
+  /** Whether the set matches `/`. This flag alone decides, so that a negated set never matches a slash by accident. */
   readonly slash: boolean;
 }
 
@@ -23,7 +21,7 @@ export function single(codePoint: number): CharSet {
 
 /**
  * Converts a path to code points (a lone surrogate counts as one) in Unicode form NFC, like the globs. A folder name
- * from a Mac may spell `ü` as two characters that look like one.
+ * from a Mac may contain `ü` as two characters, which looks the same as one.
  */
 export function codePoints(path: string): number[] {
   const normal = path.normalize('NFC');
@@ -49,7 +47,7 @@ function inRanges(ranges: CharSet['ranges'], codePoint: number): boolean {
   return false;
 }
 
-/** The character in lower case. Returned unchanged if its lower case is more than one character. */
+/** Lower-cases a character. Unchanged if its lower case is more than one character. */
 export function lowerCase(codePoint: number): number {
   if (codePoint < 0x80) return codePoint >= 0x41 && codePoint <= 0x5a ? codePoint + 0x20 : codePoint;
   const lower = String.fromCodePoint(codePoint).toLowerCase();

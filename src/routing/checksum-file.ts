@@ -37,12 +37,12 @@ export function isChecksumOf(checksumName: string, videoName: string): boolean {
   return ONE.test(checksumName) && (name === video || name === posix.parse(video).name);
 }
 
-/** The file name in Unicode form NFC, without the sender's directories. */
+/** The base name in Unicode form NFC, without any directories from the sender. */
 export function baseOf(name: string): string {
   return posix.basename(name.replaceAll('\\', '/')).normalize();
 }
 
-/** Whether a line names the file without a directory. */
+/** Whether a name in a checksum file has no directory. */
 export function isWithoutDirectory(name: string): boolean {
   return !/[/\\]/u.test(name.replace(/^(?:\.[/\\])+/u, ''));
 }

@@ -158,11 +158,11 @@ function withAlgorithm(line: string): Entry | null {
 }
 
 const forms = [
-  // BSD, openssl
+  // BSD and openssl: SHA256 (clip.mp4) = …
   /^(?<algorithm>[\w/-]+) ?\((?<name>.+)\) ?= ?(?<digest>[\da-f]+)$/iu,
-  // SHA256: …
+  // Algorithm and digest only: SHA256: …
   /^(?<algorithm>[\w/-]+)\s*[:=]\s*(?<digest>[\da-f]+)$/iu,
-  // Get-FileHash: table and Export-Csv
+  // Get-FileHash: the table, then Export-Csv
   /^(?<algorithm>[\w/-]+)\s+(?<digest>[\da-f]{16,})(?:\s+(?<name>\S.*))?$/iu,
   /^"?(?<algorithm>[\w/-]+)"?[,;]"?(?<digest>[\da-f]{16,})"?(?:[,;]"?(?<name>.*?)"?)?$/iu,
 ];

@@ -23,7 +23,7 @@ export class DigestIndex {
   }
 
   /**
-   * @param isBest true if digests added for this name without the flag are to be ignored
+   * @param isBest whether to ignore other digests for this name that were added without this flag
    * @throws {UnusableListError} too many digests for one name
    */
   add(name: string, { algorithm, digest }: Pick<ChecksumLine, 'algorithm' | 'digest'>, isBest = true): void {

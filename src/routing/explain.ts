@@ -12,7 +12,7 @@ export interface Explanation {
   /** Verdicts on all rules of the folder, in order. */
   readonly rules: readonly RuleVerdict[];
   readonly route: Route;
-  /** Keys set by the sidecar. Its `tags` are added to the rule's. */
+  /** Keys set by the sidecar. Its `tags` are added to those of the rule. */
   readonly from_sidecar: readonly (keyof Sidecar)[];
 }
 
@@ -75,7 +75,7 @@ function firstMisfit(wanted: readonly string[], given: readonly string[]): strin
   return left.length > 0 ? `the pattern ends before ${quoted(left.join('/'))}` : GENERAL;
 }
 
-/** Finds the last segment that differs: after a `**`, segments can only be compared from the end. */
+/** Explains the last segment that differs. After a `**`, segments can only be compared from the end. */
 function lastMisfit(wanted: readonly string[], given: readonly string[]): string {
   for (let back = 1; back <= wanted.length; back += 1) {
     const pattern = wanted.at(-back) ?? '';

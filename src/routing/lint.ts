@@ -26,13 +26,13 @@ export interface RuleFinding {
 
 interface ReadRule {
   readonly rule: LooseRule;
-  /** Null when the rule has no pattern. */
+  /** Null if the rule has no pattern. */
   readonly pattern: CheckedPattern | null;
 }
 
 /**
  * Finds mistakes in the rules of one folder, in rule order: invalid patterns and templates, unknown words, and rules
- * that certainly can never match because earlier ones match everything first. Captures are not checked in a rule with
+ * that are certain never to match because earlier ones match everything first. Captures are not checked in a rule with
  * an invalid pattern.
  */
 export function lintRules(rules: readonly LooseRule[]): readonly RuleFinding[] {
@@ -81,7 +81,7 @@ function templateFindings({ rule, pattern }: ReadRule, all: readonly ReadRule[])
   return templatesOf(rule).flatMap(({ key, template }) => {
     const parsed = parseTemplate(template);
     if (!parsed.ok) return [{ key, severity: 'error' as const, message: parsed.why }];
-    // An invalid pattern's captures are unknown.
+    // The captures of an invalid pattern are unknown.
     if (pattern === null || !pattern.ok) return [];
     const unknown = wordsOf(template).filter((word) => !isTemplateWord(word) && !pattern.captures.includes(word));
     return [...new Set(unknown)].map((word) => ({

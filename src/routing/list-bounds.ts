@@ -14,7 +14,7 @@ export const listBounds = {
   element: 16 * 1024,
   /** Path length in bytes. */
   path: 4096,
-  /** Distinct digests for one file. */
+  /** Different digests for one file. */
   digests: 64,
 } as const;
 

@@ -5,7 +5,7 @@ import type { ListReader } from './list-bounds.ts';
 
 /** A file in a Media Hash List, with a digest whose algorithm dropcast can compute. */
 export interface ListedHash extends ChecksumLine {
-  /** Relative to the root of the list, with `/`. */
+  /** Path relative to the root of the list, with `/`. */
   readonly name: string;
 }
 

@@ -2,9 +2,9 @@ import { posix } from 'node:path';
 import type { Captures } from './match.ts';
 import { distinct, isVisible, manyLines, oneLine, withoutSmbCharacters } from './text.ts';
 
-/** The facts about a file that a template can use. */
+/** Facts about a file that templates can use. */
 export interface TemplateContext {
-  /** Relative to the folder, with `/`. */
+  /** Path relative to the folder, with `/`. */
   readonly path: string;
   /** Modification time, epoch milliseconds. */
   readonly modifiedMs: number;

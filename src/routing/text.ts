@@ -20,9 +20,9 @@ export function isVisible(text: string): boolean {
 }
 
 /**
- * Restores a name as its writer typed it. Over SMB, a Mac encodes the characters that Windows forbids in names as
- * private-use characters, and a Linux server stores those (Microsoft's Services for Macintosh, [MS-SFM]; Samba's
- * `vfs_fruit`, `fruit:encoding`).
+ * Restores a name as the user typed it. Over SMB, a Mac encodes the characters that Windows forbids in names as
+ * private-use characters, and a Linux server stores them as they are (Microsoft's Services for Macintosh, [MS-SFM];
+ * Samba's `vfs_fruit`, `fruit:encoding`).
  */
 export function withoutSmbCharacters(name: string): string {
   return name.replace(/[\uF001-\uF029]/gu, (character) => {

@@ -14,7 +14,7 @@ export interface AnalyticsOptions extends Period {
   readonly json?: boolean;
 }
 
-/** `dropcast analytics video ID`. */
+/** `dropcast analytics video ID`: shows the statistics of one video. */
 export async function videoAnalytics({ shell, client }: Session, id: string, options: AnalyticsOptions): Promise<void> {
   const period = periodOf(options, Date.now());
   const record = await client.analytics.video(id, period, { signal: shell.stopping });
@@ -24,11 +24,11 @@ export async function videoAnalytics({ shell, client }: Session, id: string, opt
 
 export interface AnalyticsListOptions extends AnalyticsOptions {
   readonly channel?: string;
-  /** At least 1. */
+  /** Maximum number of rows, at least 1. */
   readonly limit: number;
 }
 
-/** `dropcast analytics videos`: one row per video, in the service's order. */
+/** `dropcast analytics videos`: prints one row per video, in the service's order. */
 export async function analyticsOfVideos(
   { shell, client }: Session,
   { channel, limit, json, ...days }: AnalyticsListOptions,
@@ -42,7 +42,7 @@ export async function analyticsOfVideos(
     shell.stderr.write(`Stopped at ${counted(limit, 'video')}; there may be more: raise --limit.\n`);
 }
 
-/** `dropcast analytics overview`: totals for the whole account or one channel. */
+/** `dropcast analytics overview`: prints totals for the whole account or one channel. */
 export async function analyticsOverview(
   { shell, client }: Session,
   options: AnalyticsOptions & { readonly channel?: string },

@@ -13,7 +13,7 @@ import type { Channel, ChannelChanges } from '@dropcast/client';
 import { channelForm } from './json-forms.ts';
 import type { Session } from './session.ts';
 
-/** `dropcast channels list`. */
+/** `dropcast channels list`: lists the account's channels. */
 export async function listChannels({ shell, client }: Session, options: { readonly json?: boolean }): Promise<void> {
   const channels = await client.channels.list({ signal: shell.stopping });
   if (options.json === true) printJson({ channels: channels.map(channelForm) }, shell.stdout);
@@ -60,7 +60,7 @@ export interface UpdateChannelOptions {
   readonly playerSettings?: string;
 }
 
-/** `dropcast channels update ID`. */
+/** `dropcast channels update ID`: changes a channel's settings. */
 export async function updateChannel(
   { shell, client }: Session,
   id: string,

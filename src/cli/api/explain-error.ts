@@ -38,7 +38,7 @@ function withLeftover(explained: unknown, leaves: string): unknown {
   return new CommandError(withRest(explained.message, leaves), explained.exitCode, { cause: explained.cause });
 }
 
-/** Appends advice to a message. The service ends its messages with a full stop, which is removed first. */
+/** Appends text to a message, without the full stop with which the service ends its messages. */
 function withRest(sentence: string, rest: string): string {
   return rest === '' ? sentence : sentence.replace(/\.$/, '') + rest;
 }

@@ -8,7 +8,7 @@ import type { Feed, Published } from '@dropcast/client';
 import { feedForm } from './json-forms.ts';
 import type { Session } from './session.ts';
 
-/** `dropcast feeds list`. */
+/** `dropcast feeds list`: lists the account's feeds. */
 export async function listFeeds({ shell, client }: Session, options: { readonly json?: boolean }): Promise<void> {
   const feeds = await client.feeds.list({ signal: shell.stopping });
   if (options.json === true) printJson({ feeds: feeds.map(feedForm) }, shell.stdout);

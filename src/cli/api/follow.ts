@@ -11,11 +11,11 @@ const intervalMs = (waitedMs: number): number => (waitedMs < 60_000 ? 2_000 : 15
 
 const pace: WaitOptions = {
   intervalMs,
-  /** The daemon's default (design section 3, poll). */
+  /** Longest wait for a video, the same as the daemon's default (design section 3, poll). */
   waitMs: 24 * 3_600_000,
   /**
-   * Long waits are fine because the user asked to wait and sees the reason. A rate limit lasts at most an hour
-   * (api-spec section 8).
+   * Longest pause to accept from the service. The user asked to wait and sees the reason, and a rate limit lasts at
+   * most an hour (api-spec section 8).
    */
   maxRetryAfterMs: 3_600_000,
 };

@@ -7,7 +7,7 @@ import { describeVideo, videoTable } from './video-text.ts';
 export interface ListVideosOptions {
   readonly channel?: string;
   readonly status?: 'processing' | 'ready' | 'failed';
-  /** At least 1. */
+  /** Maximum number of videos, at least 1. */
   readonly limit: number;
   readonly json?: boolean;
 }

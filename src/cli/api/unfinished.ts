@@ -9,8 +9,8 @@ import {
 import { escapeControls } from '../../log/unsafe-characters.ts';
 
 /**
- * Thrown when a create or an upload failed and left, or may have left, something on the service. The cause is the
- * failure.
+ * Thrown when a create or an upload failed and left, or may have left, something on the service. `cause` is the failure
+ * itself.
  */
 export class UnfinishedError extends Error {
   override readonly name = 'UnfinishedError';

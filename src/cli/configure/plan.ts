@@ -19,7 +19,7 @@ import type { Shell } from '../shell.ts';
 export interface PlanCommandOptions {
   readonly config?: string;
   readonly json?: boolean;
-  /** False for `--no-hash`. */
+  /** Whether to hash files; false with `--no-hash`. */
   readonly hash: boolean;
 }
 

@@ -99,7 +99,7 @@ function newsOf(level: 'info' | 'error', text: string): News {
   return { level, type: 'reload', file: null, folder: null, path: null, state: null, text };
 }
 
-/** How long to wait for the service. Longer than at startup, because the user is waiting for the answer. */
+/** How long to wait for the service's answer. Longer than at startup, because a user is waiting for the result. */
 const longestAskMs = 10_000;
 
 /** The service's channel and feed names; null if it does not answer. */

@@ -66,7 +66,7 @@ async function writeBundle(
   );
 }
 
-/** The installed package. */
+/** Facts about the installed package. */
 export interface Installed {
   readonly version: string;
   /** Folder of its sample media. */
@@ -82,7 +82,7 @@ function print({ stdout }: Shell, { name, findings, skipped }: CheckResult): voi
   }
 }
 
-/** Closing words on how many checks ran, because a group member may not be able to run them all. */
+/** Concluding sentences about how many checks ran, because a group member may not be able to run them all. */
 export function scopeOf(results: readonly Pick<CheckResult, 'skipped'>[], isWell: boolean): readonly string[] {
   const closed = results.filter(({ skipped }) => skipped?.endsWith(needsSudo) === true).length;
   if (closed === 0) return isWell ? ['No problems found.'] : [];

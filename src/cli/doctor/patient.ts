@@ -37,7 +37,7 @@ export interface Patient {
    * be able to read what this user cannot.
    */
   readonly isOutsider: boolean;
-  /** Epoch milliseconds. */
+  /** Current time, in epoch milliseconds. */
   readonly now: number;
 }
 

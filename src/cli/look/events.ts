@@ -60,7 +60,7 @@ export async function events(shell: Shell, options: EventsOptions): Promise<void
 }
 
 interface PastWanted {
-  /** Epoch milliseconds. */
+  /** Oldest time to print, in epoch milliseconds. */
   readonly since: number;
   /** Cursor to read from; empty to start at the first line. */
   readonly after: string;

@@ -35,8 +35,8 @@ function hasDesktop({ env, stdout }: Shell): boolean {
 }
 
 /**
- * How long to wait for `xdg-open` to fail. Failures are immediate; on a machine without a desktop environment, it runs
- * as long as the browser.
+ * How long to wait for `xdg-open` to fail. It fails immediately or, without a desktop environment, runs as long as the
+ * browser.
  */
 const openerMs = 2_000;
 

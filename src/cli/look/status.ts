@@ -37,7 +37,7 @@ export async function status(
 
 /** Prints the picture as wide as the terminal; with unlimited width to a file or pipe. */
 export async function printPicture(picture: Picture, { stdout, env }: Shell, isAll = false): Promise<void> {
-  // Loading the text measurement costs 30 ms of CPU, which an installation without files can skip.
+  // Loading the code that measures text costs 30 ms of CPU, which an installation without files can skip.
   if (picture === emptyPicture) return void stdout.write(`${picture.sentence.text}\n`);
   const { pictureLines } = await import('../output/picture-lines.ts');
   const frame = { picture, width: stdout.columns || Infinity, colour: hasColour(stdout, env), isAll };

@@ -132,7 +132,7 @@ class Screen {
     this.#draw();
   }
 
-  /** Leaves the last picture on the terminal while the shell is in the foreground. */
+  /** Leaves the last picture on the terminal while the command is suspended. */
   rest(): void {
     this.#region.done();
     this.#isResting = true;

@@ -1,7 +1,7 @@
 import { createLogUpdate } from 'log-update';
 import { displayWidth } from './text-width.ts';
 
-/** Lines at the bottom of a terminal that are redrawn in place. */
+/** A block of lines at the bottom of a terminal that is redrawn in place. */
 export class LiveRegion {
   readonly #stream: NodeJS.WriteStream;
   readonly #region: ReturnType<typeof createLogUpdate>;

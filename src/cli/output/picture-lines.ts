@@ -74,7 +74,7 @@ const looks: Readonly<Record<Sentence['level'], Style>> = {
   stopped: 'red',
 };
 
-/** Puts an empty line and the title above the lines; empty if there are no lines. */
+/** Puts an empty line and the optional title above the lines. Returns nothing if there are no lines. */
 function section(lines: readonly Line[], title?: string): readonly Line[] {
   if (lines.length === 0) return [];
   return [{ text: '' }, ...(title === undefined ? [] : [{ text: title, style: 'bold' as const }]), ...lines];
@@ -273,7 +273,7 @@ function day({ day: { done, failed, bytes } }: Picture): readonly Line[] {
   return [{ text: `Last 24 hours  ${formatCount(done)} done (${formatBytes(bytes)})${wrong}` }];
 }
 
-/** Folders, with those that need attention first because there may be many. */
+/** Formats the folders. Those that need attention come first, because there may be many. */
 function folders({ folders: all, accounts, waits }: Picture): readonly Line[] {
   const sum = accountsLine(accounts);
   return [

@@ -90,7 +90,7 @@ interface RowWidths {
   readonly nameWidth: number;
 }
 
-/** Width of the name column: the longest name shown, as long as the state and the percentage still fit. */
+/** Width of the name column: the longest name shown, limited so that the state and the percentage still fit. */
 function nameWidthOf(shown: readonly FileProgress[], width: number): number {
   const longest = Math.max(0, ...shown.map(({ name }) => displayWidth(escapeControls(name))));
   const most = Math.max(MIN_NAME_WIDTH, Math.floor(width * 0.4));

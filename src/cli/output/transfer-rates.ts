@@ -65,7 +65,7 @@ export function bytesPerSecond(samples: readonly Sample[], nowMs: number): numbe
 export function etaMs(remainingBytes: number, rate: number | null): number | null {
   if (remainingBytes <= 0) return 0;
   if (rate === null) return null;
-  // Infinity if nothing moves.
+  // The estimate is Infinity if nothing moves.
   const eta = (remainingBytes * 1_000) / rate;
   return eta <= MAX_ETA_MS ? eta : null;
 }

@@ -15,7 +15,7 @@ import { openProgress, watchUntilIdle } from './watch-progress.ts';
 
 /**
  * `dropcast once`: processes the files in the folders now, shows progress, and returns when every file is finished.
- * Files from earlier runs that need the operator also count, in every run.
+ * Files from earlier runs that still need the operator count too.
  */
 export async function once(
   shell: Shell,

@@ -2,7 +2,7 @@ import type { DropcastEvent } from '../../pipeline/events.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 
-/** Totals for the files of a run. Bytes include those still to be uploaded. */
+/** Totals for the files of a run. Byte counts cover only files that dropcast uploads. */
 export interface RunTotals {
   readonly done: number;
   readonly failed: number;
@@ -45,7 +45,7 @@ export class RunTally {
     for (const change of early) this.#apply(change);
   }
 
-  /** Listener for the daemon's events. */
+  /** Handles an event from the daemon. */
   note(event: DropcastEvent): void {
     if (event.type !== 'file') return;
     const { before, facts } = event;

@@ -75,7 +75,7 @@ export async function collectAnswers(shell: Shell, flags: AnswerFlags, how: Aski
   return { baseUrl, key, folder, channel: { id: channel, name: nameOf(name, channel) }, title, feeds };
 }
 
-/** How to ask for answers. */
+/** What is needed to ask for answers. */
 export interface Asking {
   readonly questions: Questions | null;
   readonly home: FolderHome;

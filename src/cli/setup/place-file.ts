@@ -7,7 +7,7 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import { type FileAccess, installFile } from '../systemd/install-file.ts';
 
-/** A file to write. */
+/** A file to write, with its content and permissions. */
 export interface NewFile extends FileAccess {
   readonly path: string;
   readonly text: string;

@@ -17,7 +17,7 @@ import { SERVICE_USER } from '../../service-user.ts';
 type Finding = Pick<Problem, 'key' | 'message' | 'severity'>;
 
 /**
- * Finds what blocks an installed service from its configuration and folders. Root has access to everything but the
+ * Finds what blocks an installed service from its configuration and folders. Root has access to everything, the
  * service's user may not, and only root can test that.
  */
 export async function serviceProblems(checked: CheckedConfig): Promise<readonly Problem[]> {
@@ -53,7 +53,7 @@ async function siteFindings(file: string, service: InstalledService, machine: Ma
   }
 }
 
-/** Reports folders that the drop-in cannot open up. */
+/** Reports folders that stay closed to the service even with the drop-in. */
 export function closedFolders({ folders }: UnitNeeds): readonly Finding[] {
   return folders.flatMap(({ path, commands }, index) =>
     commands.map((command) =>

@@ -3,7 +3,7 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { syncPath } from '../../disk/sync-path.ts';
 
-/** Access to a new file: its mode, and its group if that differs from the writer's. */
+/** Permissions of a new file: its mode, and its group if different from the writer's. */
 export interface FileAccess {
   readonly mode: number;
   readonly gid?: number;
@@ -23,7 +23,7 @@ export async function installFile(path: string, text: string, access: FileAccess
   }
   await mkdir(dirname(path), { recursive: true, mode: 0o755 });
   await removeUnfinished(path);
-  // A random suffix is not an extension that systemd reads.
+  // The temporary name has a random suffix, which is not an extension that systemd reads.
   const partial = `${path}.${randomBytes(4).toString('hex')}`;
   try {
     {

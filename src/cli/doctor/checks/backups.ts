@@ -21,7 +21,9 @@ export const backups: Check = {
   },
 };
 
-/** Backups older than this are late. One is made every 15 minutes if anything was written. */
+/**
+ * A backup is late if the ledger is newer by more than this. A backup is made every 15 minutes if anything was written.
+ */
 const lateMs = 3_600_000;
 
 /**

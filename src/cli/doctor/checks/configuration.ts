@@ -11,7 +11,7 @@ export const configuration: Check = {
     if (noConfig !== null)
       return [{ level: 'problem', what: noConfig, why: 'without a configuration nothing runs', fix: 'dropcast init' }];
     if (checked === null) throw new SkippedError('there is none');
-    // On a share with root_squash, root has fewer rights than the service.
+    // Root lacks access that the service has, for example on a share with root_squash.
     const isOthers = ({ message, passing }: Problem): boolean =>
       message.includes('(EACCES)') && (isOutsider || (isRoot && service !== null && passing === true));
     const found = checked.problems.filter((problem) => !isOthers(problem));

@@ -199,7 +199,7 @@ function jobVerdict({ jobSchema }: DatabaseFacts): readonly Finding[] {
   ];
 }
 
-/** Reports a problem of the fleet in the same words as `status`. */
+/** Reports a fleet problem in the same words as `status`. */
 function troubleFinding(what: string): Finding {
   return warning(what.replace(/\.$/, ''), 'the fleet has less capacity than it seems, or files wait', 'dropcast hosts');
 }
