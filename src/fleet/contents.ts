@@ -67,7 +67,7 @@ export class Contents implements AsyncDisposable {
    */
   async hashOf(facts: Facts, signal: AbortSignal): Promise<string | null> {
     if (this.#world.isHere(facts.folder)) return null;
-    // The other copy may be on a host that has just started.
+    // Refreshes the host list, because the other copy may be on a host that has just started.
     await this.#world.fleet.hosts();
     const given = AbortSignal.any([signal, this.#closing.signal]);
     const endsAt = this.#world.clock.elapsed() + patienceOf(facts.version.size);
@@ -81,7 +81,7 @@ export class Contents implements AsyncDisposable {
     return null;
   }
 
-  /** Answers other hosts' questions and looks for answers to ours. Called after the host rows were read. */
+  /** Answers other hosts' questions, and lets waiting files check for answers. Call it after reading the host rows. */
   look(): void {
     this.#answer();
     this.#looked.resolve();
@@ -94,8 +94,8 @@ export class Contents implements AsyncDisposable {
   }
 
   /**
-   * Finds a running host that watches the place, or has not reported its folders yet. Hosts whose release cannot answer
-   * are skipped.
+   * Finds a running host that watches the place, or has not reported its folders yet. Skips hosts whose release cannot
+   * answer.
    */
   #readerOf(folder: string): Host | null {
     const reads = ({ name, doing: { contents, places, slots } }: Host): boolean =>
@@ -129,7 +129,7 @@ export class Contents implements AsyncDisposable {
     if (this.#toRead.size === 0 || this.#closing.signal.aborted) return;
     this.#reading ??= this.#readAll().finally(() => {
       this.#reading = null;
-      // A question may have arrived after the last one was read.
+      // A question may have arrived after the last file was read.
       this.#readOn();
     });
   }

@@ -117,7 +117,7 @@ export function ofAllHosts<T extends Own>(here: T, fleet: FleetView): T {
   };
 }
 
-/** Returns what the host with the turn reports. Knowledge from an earlier turn is out of date. */
+/** Returns the rounds as reported by the host with the turn. Knowledge from an earlier turn is out of date. */
 function roundsOfFleet(here: Own, fleet: FleetView): HostRounds {
   const known = roundsOf(here);
   if (here.turn.signal() !== null) return known;

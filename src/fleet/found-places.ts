@@ -69,7 +69,7 @@ export class FoundPlaces implements AsyncDisposable {
     return this.#open.get(folder)?.why ?? null;
   }
 
-  /** Answers other hosts, asks its own questions, and adopts proved places. Never rejects. */
+  /** Answers other hosts' questions, asks its own, and adopts proved places. Never rejects. */
   look(): Promise<void> {
     return (this.#looking ??= this.#look()
       .catch((err: unknown) => this.#world.logger.warn('Cannot check which folders are shared', { err }))
@@ -103,7 +103,7 @@ export class FoundPlaces implements AsyncDisposable {
     this.#answers = answers;
   }
 
-  /** Checks whether this host sees the asker's proof file. @returns null if this host is not reading the place now */
+  /** Checks whether this host sees the asker's proof file. @returns null if this host does not read the place now */
   async #isSame(asker: string, asked: AskedProof): Promise<boolean | null> {
     const folder = this.#world.folders().find((each) => this.#placeOf(each) === asked.place);
     if (folder === undefined) return null;

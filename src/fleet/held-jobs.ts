@@ -4,7 +4,7 @@ import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
 import { heartbeatSeconds, longestJobMs } from './job-queue.ts';
 import type { Grant, JobQueue } from './job-queue.ts';
 
-/** Interval of the heartbeat that confirms all jobs of this host, in milliseconds. */
+/** Heartbeat interval in milliseconds. One heartbeat confirms all jobs of this host. */
 const touchEveryMs = 2_500;
 
 /**
@@ -14,7 +14,7 @@ const touchEveryMs = 2_500;
 const silentMs = 0.8 * heartbeatSeconds * 1_000;
 
 /**
- * Interval between checks for missed heartbeats, in milliseconds. After a suspension of the process, the check runs
+ * Interval between checks for missed heartbeats, in milliseconds. After the process was suspended, the check runs
  * before anything is sent.
  */
 const lookEveryMs = 250;
@@ -46,7 +46,7 @@ export interface HeldJob {
    * @throws {LedgerUnavailableError} if the database stayed unreachable
    */
   confirm(): Promise<boolean>;
-  /** Makes silence of the database harmless until `confirm` is called. */
+  /** Ignores the database's silence until `confirm` is called. */
   sends(): void;
   release(): Promise<void>;
 }

@@ -10,9 +10,9 @@ import type { RootRows } from '../ledger/records.ts';
 import type { Places } from './places.ts';
 
 /**
- * A fleet's ledger as one host sees it. This host's folders have their local paths, all others the names of their
- * places, which are not paths. A query for files to read returns only files in folders that this host can see. Every
- * port is written out, so a new port does not compile until its folders are handled.
+ * A fleet's ledger as one host sees it. This host's folders have their local paths; all other folders have place names,
+ * which are not paths. A query for files to read returns only files in folders that this host can see. Every port is
+ * written out, so a new port does not compile until its folders are handled.
  */
 export function inPlaces(ledger: Ledger, places: Places): Ledger {
   const { placeOf, folderOf, visible } = places;
@@ -139,7 +139,10 @@ type OfNoFolder =
   | ('in state' | 'retrying' | 'any' | 'by id' | 'stranded')
   | ('to amend' | 'abandoned' | 'unrouted' | 'to compare' | 'to adopt');
 
-/** Returns the claim with translated facts. The claim may be a class instance, so its methods are called on it. */
+/**
+ * Returns the claim with translated facts. The claim may be a class instance, so its methods are called on the
+ * original.
+ */
 function claimHere(claim: Claim, facts: Facts): Claim {
   return {
     facts,
@@ -150,7 +153,7 @@ function claimHere(claim: Claim, facts: Facts): Claim {
   };
 }
 
-/** Root records per host, because the directory of a share differs between hosts. */
+/** Stores root records per host, because a share's directory differs between hosts. */
 function rootsIn(roots: RootRows, { ownName, placeOf }: Places): RootRows {
   return {
     load: (folder) => roots.load(ownName(folder)),

@@ -37,7 +37,7 @@ export interface JobQueue extends AsyncDisposable {
 /** How long a host may be silent before another host takes over its jobs, in seconds: pg-boss's minimum. */
 export const heartbeatSeconds = 10;
 
-/** Maximum age of a job in milliseconds. pg-boss ends older jobs, however often they were touched. */
+/** Maximum age of a job in milliseconds, set by pg-boss. Heartbeats do not extend it. */
 export const longestJobMs = 86_400_000;
 
 /** Interval between searches for silent hosts, in milliseconds. */
@@ -56,7 +56,7 @@ const awayMs = 7_000;
 const keptSeconds = 60;
 
 /**
- * A pg-boss round costs two dozen statements, so it runs only when a host is silent. The `policy` condition lets
+ * Checks whether a host is silent, because a pg-boss round costs two dozen statements. The `policy` condition lets
  * PostgreSQL use the partial index.
  */
 const silentJobs = `select (extract(epoch from ${jobSchema}.job_now()) * 1000)::bigint as now, exists (

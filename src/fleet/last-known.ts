@@ -15,15 +15,15 @@ export interface LastKnownWorld {
 /** Longest wait of a view for one answer, in milliseconds. */
 const longestMs = 2_000;
 
-/** How long other calls do not wait after a call got no answer, in milliseconds: the server may be frozen. */
+/** How long calls skip waiting after a call got no answer, in milliseconds: the server may be frozen. */
 const doubtMs = 5_000;
 
-/** Number of answers to keep; the most recent ones stay. */
+/** Limit on remembered answers; the most recent ones stay. */
 const mostKept = 300;
 
 /**
- * Calls of views, each with the substitute for an answer that was never received. `null`: there is no substitute, so
- * the call fails.
+ * Calls made by views, each with a substitute for an answer that was never received. `null`: no substitute, so the call
+ * fails.
  */
 const views = {
   totals: null,
@@ -91,7 +91,7 @@ class Memory {
     this.#world = world;
   }
 
-  /** Wraps the calls of a port that are in the table. */
+  /** Wraps the port's calls that are listed in the table. */
   around<T extends object>(port: T, table: Readonly<Record<string, unknown>>): Partial<T> {
     const calls = Object.entries(table).map(([name, instead]): [string, Call] => {
       const call = port[name as keyof T] as Call;
@@ -141,7 +141,8 @@ class Memory {
 }
 
 /**
- * Returns the memory key of a call. Rows in work are omitted: they change all the time, but rarely change the answer.
+ * Returns the memory key of a call. Rows that steps are working on are omitted: they change all the time, but rarely
+ * change the answer.
  */
 function keyOf(name: string, args: readonly unknown[]): string {
   if (name === 'lines') return name;

@@ -82,7 +82,7 @@ export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
       hostName,
       visible: places.visible,
       placed: toPlace(places),
-      // Nothing is held before there are leases.
+      // No file is held before there are leases.
       fence: (ids) => leases?.fence(ids) ?? { text: 'select null as id where false', values: [] },
       repaired: world.repaired,
       settles: (why) => logger.warn('Taking no new work for the moment', { why }),

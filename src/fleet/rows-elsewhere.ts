@@ -16,7 +16,11 @@ export interface RowsElsewhereWorld {
  * Emits events on this host for rows that other hosts have written. Without these events, views would be out of date.
  */
 export interface RowsElsewhere extends AsyncDisposable {
-  /** Skips all earlier changes. Rows read after this resolves miss no change. @throws {LedgerUnavailableError} */
+  /**
+   * Starts at the newest history line. Read existing rows only after this resolves, so that no change is missed.
+   *
+   * @throws {LedgerUnavailableError}
+   */
   start(): Promise<void>;
   /** Schedules a read, because there may be new rows. */
   look(): void;

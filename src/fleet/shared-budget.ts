@@ -28,8 +28,8 @@ const begin = `INSERT INTO dropcast.budget (id, spent, rev) VALUES (1, $1, 0) ON
 
 /**
  * Replaces the window of one revision, but only in the minute that the window is for: a host delayed since its decision
- * is too late. The new revision exceeds every revision seen, so that hosts notice if the database lost its last writes.
- * A block is signalled to the other hosts immediately.
+ * is too late. The new revision exceeds every revision that the host has seen, so that hosts notice if the database
+ * lost its last writes. A block is signalled to the other hosts immediately.
  */
 const swap = `
 WITH swapped AS (

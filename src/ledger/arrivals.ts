@@ -5,7 +5,7 @@ import { filesIn, firstFacts } from './row.ts';
 import { isSeen } from './words.ts';
 import { insertFacts } from './write-row.ts';
 
-/** Sort key that puts files that left their path last. A file moved over another may have the older row. */
+/** Sort key: files that have left their path come last. A file moved over another may have the older row. */
 const hasLeftItsPath = sql<number>`case when state in ('superseded', 'vanished') then 1 else 0 end`;
 
 /** Row limit for queries sorted newest first. */
@@ -50,8 +50,8 @@ export function createArrivals({ db, words, prepared, write }: Connection): Inta
     },
     pathsNamed: async (folder, stem) => {
       const paths = db.selectFrom('file').select('path').where(folderKey, '=', words.key(folder));
-      // Names that begin with the stem and a dot: '/' follows '.'. Two searches, because with OR SQLite reads the whole
-      // folder.
+      // Matches names that begin with the stem and a dot: '/' follows '.'. There are two searches, because with OR
+      // SQLite reads the whole folder.
       const named = paths.where('path', '>=', `${stem}.`).where('path', '<', `${stem}/`);
       const start = words.keyStart(`${stem}.`);
       const found = named.where(pathKey, '>=', start).where(pathKey, '<', `${start}\u{10FFFF}`);

@@ -87,8 +87,9 @@ function* takeOver(
 }
 
 /**
- * Makes the pipeline ask the service before it sends anything to existing records; a first PUT would skip that check.
- * The ledger is older than its receipts, or a restored copy, so an upload may have begun that its rows do not show.
+ * Marks unsent records as possibly uploading, so that the service is asked before anything is sent; a first PUT would
+ * skip that check. The ledger is older than its receipts, or a restored copy, so an upload may have begun that its rows
+ * do not show.
  */
 function* doubtUploads(words: SqlWords): Work<void> {
   const rows = yield* ask(

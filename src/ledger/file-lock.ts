@@ -12,9 +12,9 @@ const patienceMs = 300;
 const betweenMs = 50;
 
 /**
- * Locks a file until the process ends; the kernel releases the lock if the process dies. The lock is an open SQLite
- * transaction on an empty database, because Node has no file locks. The file is private, so no other user can take the
- * lock, and it is never written.
+ * Locks a file. The kernel releases the lock if the process dies. The lock is an open SQLite transaction on an empty
+ * database, because Node has no file locks. The file is private, so no other user can take the lock, and it is never
+ * written.
  *
  * This process must never open the file with `fs`: closing such a descriptor drops the lock.
  *

@@ -102,7 +102,7 @@ function byName({ db, words }: Connection, name: string) {
 
 /** A name as a table prints it: unsafe characters are escaped, and `…` replaces a part that did not fit. */
 export interface PrintedName {
-  /** LIKE pattern with `\` as the escape. It matches every candidate, and other rows. */
+  /** LIKE pattern with `\` as the escape. It matches every candidate, and may match other rows. */
   readonly like: string;
   /** Whether a table prints this path as the name. @param path absolute */
   isOf(path: string): boolean;

@@ -54,7 +54,7 @@ async function ownerOf(path: string): Promise<string> {
   return `; ${path} belongs to ${user(found.uid)} with mode ${mode}, and this is ${user(process.geteuid?.() ?? NaN)}`;
 }
 
-/** Suggests a chown if a run as another user, usually root, left that user's files in our directory. */
+/** Suggests a chown if another user, usually root, ran dropcast and left files in our directory. */
 async function howToOwn(path: string): Promise<string> {
   const [file, directory] = await Promise.all([path, dirname(path)].map((each) => stat(each).catch(() => null)));
   const us = process.geteuid?.();

@@ -97,7 +97,8 @@ export async function openExistingLedger(stateDir: string): Promise<Ledger | nul
 }
 
 /**
- * Opens or creates the ledger, which holds the durable rows of all files. One process opens it with one connection.
+ * Opens or creates the ledger, which holds the durable rows of all files. Only one process may have it open, with one
+ * connection.
  *
  * @param stateDir created with mode 0700 if missing
  * @param onRepair receives a sentence for each repair made after opening

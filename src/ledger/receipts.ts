@@ -37,7 +37,7 @@ export interface CounterReceipts {
 }
 
 /**
- * Opens `receipts.jsonl`, which helps if the ledger is lost. It holds the only facts that neither the disk nor the
+ * Opens `receipts.jsonl`, the backup in case the ledger is lost. It holds the only facts that neither the disk nor the
  * service can restore: which file has which video, and where its bytes go (design 5.9). It is as private as the ledger.
  *
  * @returns the receipts; `append` rejects with `LedgerUnavailableError` while the disk refuses

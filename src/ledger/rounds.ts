@@ -18,7 +18,7 @@ const readyColumns = ['id', 'ready_at', 'plan', 'published', 'last_failure'] as 
 
 type ReadyRow = Pick<Selectable<FileTable>, (typeof readyColumns)[number]>;
 
-/** Creates the queries for rounds, except those for rows. */
+/** Creates the queries of the rounds that do not return files. */
 export function createRounds({ db, words }: Connection): PublishStore & RetentionStore {
   const folder = sql.raw<string>(words.inside.folder);
   const whenFullOf = sql.raw<number | null>(words.inside.whenFull);

@@ -43,7 +43,7 @@ export interface FileTable {
   ended_at: number | null;
   amendment: string | null;
   disposal: string | null;
-  /** Checksum of all other columns except `seq`; see `checksumOf`. Null in PostgreSQL. */
+  /** Checksum of all columns except `seq` and this one; see `checksumOf`. Null in PostgreSQL. */
   checksum: number | null;
 }
 

@@ -4,7 +4,7 @@ import { syncPath } from '../disk/sync-path.ts';
 import { errnoOf } from '../errno.ts';
 import { LedgerError } from './ledger-error.ts';
 
-/** File with the ledger's id, for another dropcast that checks a folder's owner: it cannot read an open ledger. */
+/** File with the ledger's id, for another dropcast that checks a folder's owner and cannot read an open ledger. */
 const idFile = 'ledger.id';
 
 /**

@@ -39,7 +39,7 @@ export interface SqlWords {
   hasText(text: string, columns: readonly RawBuilder<unknown>[]): RawBuilder<boolean>;
   /** Whether the last part of a path is a file name, given as `stem` and `ending`, or a numbered copy of it. */
   isCopyOf(path: string, stem: string, ending: string): RawBuilder<boolean>;
-  /** Clause that locks the row that a statement reads, until the write is done. */
+  /** Clause that locks the row read by a statement until the write is done. */
   readonly forWrite: string;
   /** Returns the facts in a form that the store can keep. */
   kept(facts: Facts): Facts;

@@ -9,7 +9,7 @@ export interface Query {
   readonly text: string;
   readonly values: readonly Value[];
   /**
-   * Whether the statement returns nothing and has no effect on others in the transaction, so that such statements may
+   * Whether the statement returns nothing, and its effect is not read before the transaction ends. Such statements may
    * run together.
    */
   readonly isLast?: boolean;

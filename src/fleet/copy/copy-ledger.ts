@@ -77,7 +77,7 @@ export async function copyLedger(from: Side, to: Side, options: CopyOptions): Pr
 
 const allTables = Object.keys(tables) as readonly Table[];
 
-/** @throws {LedgerError} if the ledger has rows that a new ledger lacks */
+/** Checks that a ledger is empty. @throws {LedgerError} if it has rows that a new ledger lacks */
 export async function requireEmpty(side: Side): Promise<void> {
   for (const table of allTables.filter((each) => !bornWith.includes(each))) {
     const rows = await count(side, table);
@@ -128,7 +128,7 @@ async function copyTable(table: Table, { from, to, translated, onProgress }: Cop
 }
 
 /**
- * Returns the columns that both stores have. Only a file has row checksums; only a fleet has search columns and the
+ * Returns the columns that both stores have. Only SQLite has row checksums; only a fleet has search columns and the
  * host that wrote a row.
  */
 async function commonColumns(table: Table, from: Side, to: Side): Promise<readonly string[]> {

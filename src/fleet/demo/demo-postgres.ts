@@ -91,7 +91,7 @@ async function ownServer(programs: string): Promise<DemoPostgres> {
   const server = spawn(
     join(programs, 'postgres'),
     ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
-    // Ctrl-C reaches the terminal's whole process group, but the server must outlive the members.
+    // Detached, because Ctrl-C reaches the terminal's whole process group and the server must outlive the members.
     { ...options, detached: true },
   );
   stack.defer(async () => {

@@ -11,8 +11,8 @@ export interface Limits {
 }
 
 /**
- * Idle time after which the server ends a session with an open transaction. Its host is asleep or gone, but its locks
- * block other hosts.
+ * Idle time after which the server ends a session with an open transaction. The host may be asleep or gone while its
+ * locks block other hosts.
  */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 

@@ -41,8 +41,8 @@ export interface ConnectionOptions {
   /** Name of this host, signalled to the other hosts after each write. */
   readonly host: string;
   /**
-   * Called when the database is another server, was restarted, or has other tables than before, so it may have lost the
-   * last writes. Nothing is written until this resolves.
+   * Called when the database is another server, was restarted, or has different tables, so it may have lost the last
+   * writes. Nothing is written until this resolves.
    *
    * @param direct writes immediately, ahead of the waiting writes
    */
@@ -110,7 +110,7 @@ export function connectTo(options: ConnectionOptions): PostgresConnection {
   };
 }
 
-/** Thrown when a transaction reached a different database than the one this host knows. Nothing was written. */
+/** Thrown when a transaction reached a database that this host does not know yet. Nothing was written. */
 class OtherDatabaseError extends Error {
   override readonly name = 'OtherDatabaseError';
 }

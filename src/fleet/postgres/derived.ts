@@ -63,7 +63,7 @@ function extensionOf(path: string): string {
   return /^[a-zA-Z0-9]{0,8}$/.test(ending) ? ending.toLowerCase() : '';
 }
 
-/** Longest short key, in bytes. A B-tree entry may have 2,704 bytes, and holds two keys. */
+/** Longest text that is its own key, in bytes. A B-tree entry may have 2,704 bytes, and contains two keys. */
 const longest = 1_000;
 
 /**

@@ -19,8 +19,7 @@ const thisServer = `CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE concat_ws(
   (SELECT oid FROM pg_database WHERE datname = current_database()), to_regclass('dropcast.file')::oid) END`;
 
 /**
- * Table with the ledger's last server, and since when it has been there. A new ledger counts as always on its first
- * server.
+ * Table with the ledger's last server, and the time since when. For a new ledger the time is 0, so nothing has to wait.
  */
 export const serverTable = `CREATE TABLE dropcast.server (id bigint PRIMARY KEY CHECK (id = 1), name text NOT NULL, since bigint NOT NULL);
   INSERT INTO dropcast.server VALUES (1, ${thisServer}, 0);`;
@@ -34,7 +33,7 @@ export const settling =
   `no new work starts for ${calmMs / 1_000} s, while each host adds its receipts`;
 
 /**
- * Records a new server. The first host that meets it starts the wait of all hosts.
+ * Records a new server. The first host that meets it starts the waiting period of all hosts.
  *
  * @returns whether hosts still have to wait
  */

@@ -38,7 +38,10 @@ export async function migrate(migration: Migration): Promise<void> {
   }
 }
 
-/** Attempts to create the first tables. If another host creates them at the same time, an attempt fails once. */
+/**
+ * Attempts to create the first tables. An attempt fails if another host creates them at the same time, which can happen
+ * only once.
+ */
 const mostTries = 3;
 
 /**

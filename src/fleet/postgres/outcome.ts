@@ -40,7 +40,7 @@ export async function outcomeOf(
   return null;
 }
 
-/** Asks once. @returns null if the server does not answer */
+/** Asks the server once. @returns null if it does not answer */
 async function statusOf(
   { rows }: Pick<PostgresPool, 'rows'>,
   xid: string,

@@ -154,8 +154,8 @@ class ConnectedPool implements PostgresPool {
   }
 
   /**
-   * Returns a connection to the pool. If it was cut, the idle connections usually are, too, and detecting that one by
-   * one can take long.
+   * Returns a connection to the pool. If it was cut, the idle connections usually are, too, so they are closed:
+   * detecting each cut separately can take long.
    */
   #release(client: PoolClient, isCut: boolean, isOfNoUse = isCut): void {
     client.release(isOfNoUse);
@@ -243,7 +243,7 @@ async function committed(client: PoolClient): Promise<void> {
 }
 
 /**
- * Checks whether a connection has no open transaction. A text with its own BEGIN leaves one open when it fails. An
+ * Checks whether a connection has no open transaction. SQL text with its own BEGIN leaves one open when it fails. An
  * empty query reveals that; ROLLBACK alone would log a warning.
  */
 async function isBetweenTransactions(client: PoolClient): Promise<boolean> {

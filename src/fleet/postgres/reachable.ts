@@ -3,8 +3,8 @@ import { nameOf, type PostgresPlace } from './place.ts';
 import { troubleOf, type Trouble } from './why-away.ts';
 
 /**
- * Tracks whether the server answers, since when it has not, and when to try again. The pause is a random 0.1 to 2 s, so
- * that a starting server does not meet all hosts at the same time.
+ * Tracks whether the server is answering, since when it has not been, and when to try again. The pause is random, 0.1
+ * to 2 s, so that not all hosts meet a starting server at the same time.
  */
 export class Reachable {
   readonly #place: PostgresPlace;

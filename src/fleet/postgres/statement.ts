@@ -19,7 +19,7 @@ export function numbered({ text, values }: Query): NumberedStatement {
   return { ...named, values: values.map(storable) };
 }
 
-/** Combines statements that insert one row each: one statement for each text. */
+/** Combines single-row inserts into one statement for each distinct text. */
 export function inOne(queries: readonly Query[]): readonly NumberedStatement[] {
   const byText = [...Map.groupBy(queries, ({ text }) => text)];
   return byText.map(([text, of]) => {
@@ -47,7 +47,7 @@ export function storable<T>(value: T): T | string {
 }
 
 /**
- * Replaces NULs in every text in a value, at any depth. PostgreSQL accepts a NUL in JSON until a query looks inside.
+ * Replaces NULs in every text in a value, at any depth. PostgreSQL accepts a NUL in JSON until a query reads inside it.
  */
 export function withoutNul<T>(value: T): T {
   if (!JSON.stringify(value).includes(String.raw`\u0000`)) return value;

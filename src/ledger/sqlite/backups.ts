@@ -9,10 +9,10 @@ import { translated } from '../unavailable.ts';
 const ages = [1, 2, 3, 4] as const;
 
 /**
- * Prepares copying the ledger to `backups/` with SQLite's backup API, which is consistent at any moment. Older copies
- * are shifted. A copy is on disk before it gets its name, so a crash leaves the older ones intact.
+ * Creates a function that copies the ledger to `backups/` with SQLite's backup API, which is consistent at any moment,
+ * and shifts older copies. A copy is on disk before it gets its name, so a crash leaves the older ones intact.
  *
- * @returns a function that makes a copy, unless nothing was written since the last one. It rejects with
+ * @returns the function, which does nothing if nothing was written since the last copy. It rejects with
  *   `LedgerUnavailableError` if the disk refuses, and with the file system's error if `backups/` cannot be written
  */
 export function createBackups(database: DatabaseSync, stateDir: string): () => Promise<void> {

@@ -108,7 +108,7 @@ function isAbout(receipt: Receipt, row: Damaged): boolean {
 }
 
 /**
- * Returns what is readable of a row that no source has: enough to name the file. Without a receipt, nothing was sent.
+ * Returns the readable facts of a row that no source has: enough to name the file. Without a receipt, nothing was sent.
  */
 function held(row: Damaged): Facts {
   const text = (name: string): string => (typeof row[name] === 'string' ? row[name] : '');
