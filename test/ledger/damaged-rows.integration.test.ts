@@ -22,6 +22,11 @@ async function damage(stateDir: string, sql: string): Promise<void> {
   database.close();
 }
 
+function changeCopy(path: string, sql: string): void {
+  using database = new DatabaseSync(path);
+  database.exec(sql);
+}
+
 /** A ledger with one file that is under way, and, if wanted, a copy and receipts of it. */
 async function ledgerWith({ copy, receipt }: { copy: boolean; receipt: boolean }): Promise<ScratchDirectory> {
   const scratch = await scratchDirectory();
@@ -66,6 +71,24 @@ describe('a damaged row', () => {
       });
     // What the service may hold without bytes is still known.
     if (from.copy || state === 'held') expect(facts?.suspects).toContain('token-1');
+  });
+
+  test.each<[string, (path: string) => Promise<void>]>([
+    ['the same row damaged', async (path) => changeCopy(path, manyBits)],
+    ['a number in it that is too large', async (path) => changeCopy(path, 'UPDATE file SET size = 1 << 62')],
+    ['pages that are damaged', (path) => writeFile(path, Buffer.alloc(65_536, 'x'))],
+  ])('does not need a copy that has %s', async (_, spoilCopy) => {
+    for (const [receipt, note] of [
+      [true, /rebuilt from receipts/],
+      [false, /neither a copy .* nor a receipt/],
+    ] as const) {
+      await using scratch = await ledgerWith({ copy: true, receipt });
+      await spoilCopy(scratch.file('backups/ledger.1.db'));
+      await damage(scratch.path, manyBits);
+      await using ledger = await openLedger(scratch.path);
+      expect(ledger.repairs).toEqual([expect.stringMatching(note)]);
+      expect(await ledger.load('f_2')).toMatchObject({ path: 'sound.mp4', end: null });
+    }
   });
 
   test('that was held stays so until a person retries it', async () => {

@@ -5,6 +5,7 @@ import { recognitions } from '../../packages/recorder/src/compare/recognitions.t
 import type { Comparison } from '../../packages/recorder/src/compare/compare.ts';
 import { startSandbox, type Sandbox } from '../../packages/sandbox/src/sandbox.ts';
 import { admin } from '../sandbox/admin/admin-side.ts';
+import { toldHeaders } from '../sandbox/profiles/told-headers.ts';
 import { randomSwitches } from '../sandbox/profiles/random-switches.ts';
 import { readSample, type Json } from '../sandbox/running-sandbox.ts';
 import { recorded } from './recorded.ts';
@@ -32,7 +33,7 @@ async function tryEverything(baseUrl: string): Promise<void> {
   const putWith = (url: string, headers: Headers | Record<string, string> | [string, string][]) =>
     fetch(url, { method: 'PUT', body: clip, redirect: 'manual', headers });
   const put = async (created: Json) => {
-    const { status } = await putWith(created.upload_url, headersOf(created));
+    const { status } = await putWith(created.upload_url, toldHeaders(created) ?? { 'content-type': 'video/mp4' });
     if (status === 403) await putWith(created.upload_url, {});
   };
   const create = async (more?: Record<string, string>): Promise<Json> => {
@@ -67,16 +68,6 @@ async function tryEverything(baseUrl: string): Promise<void> {
   await put(late);
   await admin({ sandbox }, 'PUT /rate-limit', { requests_per_hour: 1 });
   for (const _ of [1, 2]) await ask('GET', '/channels');
-}
-
-/** As the answer to a creation names them. */
-function headersOf({
-  upload_headers: one,
-  required_headers: other,
-  headers: list,
-}: Json): Headers | Record<string, string> | [string, string][] {
-  const pairs = (list ?? []).map(({ name, value }: Json) => [name, value]);
-  return one ?? other ?? (list === undefined ? { 'content-type': 'video/mp4' } : pairs);
 }
 
 async function comparisonWith(profile: ProfileName, switches: Partial<Switches> = {}): Promise<Comparison> {

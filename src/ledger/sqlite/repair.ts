@@ -91,8 +91,17 @@ function rebuilt(
 const heldBecause =
   'its row in the ledger was damaged, and neither a copy of the ledger nor a receipt has it: look for its video, then run `dropcast retry`';
 
-/** Returns the row in a copy of the ledger, if it is about the same file. */
+/** Returns the row in a copy of the ledger, if it is about the same file and undamaged. */
 function copyOf(path: string, row: Damaged): Facts | null {
+  try {
+    return readCopy(path, row);
+  } catch {
+    // The damage may be older than the copy, or the copy itself is damaged: older copies and receipts may help.
+    return null;
+  }
+}
+
+function readCopy(path: string, row: Damaged): Facts | null {
   // Opened as immutable: a copy is never written, and SQLite would otherwise create a `-wal` file.
   using copy = new DatabaseSync(new URL(`${pathToFileURL(path).href}?immutable=1`), { readOnly: true });
   const found = copy.prepare('SELECT * FROM file WHERE seq = ?').get(Number(row['seq'])) as

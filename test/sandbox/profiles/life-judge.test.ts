@@ -119,6 +119,19 @@ test.each(Object.keys(lifeInvariants) as LifeInvariant[])('%s', (invariant) => {
   expect(flawsOf(wrong[invariant]).map((flaw) => flaw.invariant)).toEqual([invariant]);
 });
 
+const unsigned = (...requests: readonly JournalEntry[]): LifeEvidence => ({
+  ...asking(...requests),
+  switches: { ...defaultSwitches, upload_headers: 'without_type' },
+});
+
+test.each<[string, LifeEvidence]>([
+  ['four uploads of one file after three starts', unsigned(...Array.from({ length: 4 }, () => put('vid_a', 403)))],
+  ['the uploads of too many files', unsigned(...Array.from({ length: 13 }, (_, n) => put(`vid_${n}`, 403)))],
+  ['an upload to another service', asking(put('vid_a', 403))],
+])('%s may not be refused for their content type', (_, evidence) => {
+  expect(flawsOf(evidence).map(({ invariant }) => invariant)).toEqual(['no request is refused by the service']);
+});
+
 test.each<[string, LifeEvidence]>([
   ['an upload to an address that expired', asking(put('vid_e', 403))],
   [
@@ -129,6 +142,7 @@ test.each<[string, LifeEvidence]>([
     ),
   ],
   ['a request that a fault hit', asking(request({ status: 503, fault: 'status' }))],
+  ['one upload of a file with a content type that was not signed', unsigned(put('vid_a', 403))],
 ])('%s may be refused', (_, evidence) => {
   expect(flawsOf(evidence)).toEqual([]);
 });

@@ -15,6 +15,7 @@ import { until } from '../../support/until.ts';
 import { admin } from '../admin/admin-side.ts';
 import type { Json } from '../running-sandbox.ts';
 import type { SandboxService } from './sandbox-service.ts';
+import { toldHeaders } from './told-headers.ts';
 import type { FolderSettings } from '../../support/configuration.ts';
 
 const clip = await readFile(new URL('../../media/clip.mp4', import.meta.url));
@@ -339,8 +340,9 @@ class Life {
     const { service } = this.#world;
     const path = this.#world.at('archive/long ago.mp4');
     const bytes = mediaOf(path);
-    const { id, upload_url: url } = await service.createForeign(nameOf(path));
-    await fetch(url, { method: 'PUT', body: new Uint8Array(bytes) });
+    const created = await service.createForeign(nameOf(path));
+    const { id, upload_url: url } = created;
+    await fetch(url, { method: 'PUT', body: new Uint8Array(bytes), headers: toldHeaders(created) ?? {} });
     this.#adopted.set(path, id);
     await this.#world.people.drop(path, bytes);
   }

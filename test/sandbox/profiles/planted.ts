@@ -75,4 +75,14 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     lives: everywhere,
     caughtBy: ['every empty record is in use or listed'],
   },
+  'the headers that an upload needs are not kept': {
+    edits: [{ anchor: 'uploadHeaders: isImport ? null : uploadHeaders,', instead: 'uploadHeaders: null,' }],
+    lives: ['upload-headers@1', 'required-headers@1', 'listed-headers@1'],
+    caughtBy: ['no request is refused by the service'],
+  },
+  'a signature mismatch is not tried again': {
+    edits: [{ anchor: 'tries === 2', instead: 'true' }],
+    lives: ['signed-without-type@1', 'signed-without-type@2'],
+    caughtBy: ['no request is refused by the service', 'every file ends', 'it gets there'],
+  },
 };
