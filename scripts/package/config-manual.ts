@@ -64,8 +64,8 @@ export function configKeys(schema: Annotated = configJsonSchema(), place = ''): 
     const isRequired = schema.required?.includes(name) === true;
     const below = property.anyOf === undefined ? configKeys(property, key) : [];
     const own = keyDocument(key, property, isRequired);
-    // Of a mapping only what is in it is worth a line, but for what is repeated.
-    return property.type === 'object' ? below : [own, ...below];
+    // A mapping with fixed keys needs no line of its own, unless it is repeated.
+    return property.properties === undefined ? [own, ...below] : below;
   });
 }
 

@@ -22,6 +22,7 @@ export type ErrorCode = OpenWord<
   | 'server_error'
   | 'aborted'
   | 'answer_too_long'
+  | 'bad_header'
   | 'bad_timestamp'
   | 'early_answer'
   | 'expectation_failed'

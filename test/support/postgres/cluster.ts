@@ -62,6 +62,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     await primary.start();
   } catch (error) {
     await primary[Symbol.asyncDispose]();
+    // Another process has taken the port since it was found free.
+    if (String(error).includes('Address already in use')) return startCluster(options);
     throw error;
   }
   if (options.password === true) await primary.ask(`alter role ${USER} password '${PASSWORD}'`);
