@@ -153,7 +153,7 @@ export async function isThere(folder: string, path: string): Promise<boolean> {
 const noAddress: Failure = {
   kind: 'permanent',
   code: 'no_address',
-  message: 'the link file contains no address that can be imported; correct it, and dropcast accepts it again',
+  message: 'the link file contains no address that can be imported; correct it, and dropcast will try it again',
 };
 
 const changed: Failure = {

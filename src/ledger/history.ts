@@ -42,8 +42,8 @@ export interface HistoryRows {
     within?: { readonly since: number; readonly until: number },
   ): Promise<readonly Passage[]>;
   /**
-   * Returns the last of these states that each file had up to a history line, with the number of the line that records
-   * it.
+   * Returns, for each file, the most recent of these states up to a history line, with the number of the line that
+   * records it.
    */
   lastStates(
     ids: readonly string[],

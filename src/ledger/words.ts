@@ -51,7 +51,7 @@ export interface SqlWords {
   beside(facts: Facts, before?: StoredRow): StoredRow;
   /** Joins each row of the table `queue` with the rows of `file` whose numbers a subquery returns. */
   queueWith(numbers: RawBuilder<unknown>): RawBuilder<unknown>;
-  /** Whether a host sent the file or, before it was sent, wrote its row last. */
+  /** Whether the file belongs to a host: the one that sent it or, if it is unsent, the last to write its row. */
   isOfHost(name: string): RawBuilder<boolean>;
   /** Whether a waiting row is free: no other host holds it. */
   mayBeTaken(): RawBuilder<boolean>;

@@ -151,7 +151,7 @@ function className(value: object): string {
   return typeof value.constructor === 'function' ? value.constructor.name : 'object';
 }
 
-/** Detects secrets by shape, because their class belongs to the configuration. */
+/** Detects secrets by shape, so that the logger need not import the configuration module. */
 function isSecret(value: object): boolean {
   return 'reveal' in value && typeof value.reveal === 'function';
 }

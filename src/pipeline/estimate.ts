@@ -199,8 +199,8 @@ interface Ahead {
 }
 
 /**
- * Estimates the work that starts before a file: everything more urgent, and for each other line of its priority as much
- * as for its own. Pure.
+ * Estimates the work ahead of a file: all lines of higher priority, and from each line of its own priority as many files
+ * as are ahead of it in its line. Pure.
  */
 export function filesAhead(place: QueuePosition, lines: readonly Line[]): Ahead {
   const ahead: Record<keyof Ahead, number> = { creates: place.state === 'queued' ? 1 : 0, files: 0, bytes: 0 };

@@ -167,7 +167,7 @@ class Events implements FolderEvents {
 }
 
 const FEED_PAUSE_MS = 1;
-/** Pause without new directories after which the start is over. Only the extra scan that follows depends on this. */
+/** The initial walk counts as complete after this long without a new directory. It only triggers an extra scan. */
 const QUIET_MS = 250;
 
 function isInDirectory(details: unknown): details is { readonly watchedPath: string } {

@@ -129,7 +129,7 @@ async function replaceText(folder: string, text: string, by: string): Promise<'p
  */
 const oldTurnMs = 60_000;
 
-/** @param fresh a file just written, because the file system's clock may differ from ours */
+/** @param fresh a newly written file: its modification time is the file system's idea of now */
 async function hasTurn(path: string, fresh: string): Promise<boolean> {
   try {
     await (await open(path, 'wx', 0o644)).close();

@@ -136,7 +136,7 @@ alongside('signals', () => {
     expect(told.stdout).toMatch(
       new RegExp(`^Uploads wait: outside \`uploads\\.window\`; resumes at (\\d{4}-\\d\\d-\\d\\d )?${from}\\.$`, 'mu'),
     );
-    expect(told.stdout).toContain('Limit of all uploads together: 20 MB/s');
+    expect(told.stdout).toContain('Combined upload limit: 20 MB/s');
     expect(station.host.videos.size).toBe(0);
     await writeConfig(station.scratch, stationSettings(station.host));
     station.daemon().child.kill('SIGHUP');

@@ -136,12 +136,12 @@ function limits({ outlook, uploads, fleet, at }: Picture): readonly Line[] {
     outlook === null || outlook.done_at === null ? '' : ` All done at about ${clockTime(outlook.done_at, at)}.`;
   const { bytes_per_second: limit = null, until = null } = uploads ?? {};
   const end = until === null ? '' : ` until ${clockTime(until, at)}`;
-  const whose = fleet === null ? 'together' : 'of this host together';
+  const where = fleet === null ? '' : ' on this host';
   return [
     ...(words === null ? [] : [{ text: `${words}.${done}` }]),
     ...(limit === null && until === null
       ? []
-      : [{ text: `Limit of all uploads ${whose}: ${limit === null ? 'unlimited' : formatRate(limit)}${end}` }]),
+      : [{ text: `Combined upload limit${where}: ${limit === null ? 'unlimited' : formatRate(limit)}${end}` }]),
   ];
 }
 

@@ -60,7 +60,7 @@ export interface Asked {
 }
 
 /**
- * Exchanges one request for a response that is streamed line by line.
+ * Sends a request and streams the response line by line.
  *
  * @param onLine receives each line, parsed
  * @throws {NotRunningError} no daemon is listening

@@ -73,7 +73,7 @@ export function readRoutes(
   app.notFound((context) =>
     context.req.method === 'GET'
       ? refuse(context, 404, 'this daemon does not know the command because it runs another version; restart it')
-      : refuse(context, 403, 'only root and the user of the daemon may do this: run it with sudo'),
+      : refuse(context, 403, 'only root and the account that the daemon runs as may do this; run it with sudo'),
   );
   const now = (context: Context): Promise<LivePicture> =>
     daemon.picture({ isFresh: true, ...(context.req.query('all') === '1' && { listed: mostOfAll }) });

@@ -74,7 +74,7 @@ export function newsText(head: object, lines: readonly NewsLine[]): Response {
   return new Response([head, ...lines].map(textOf).join(''), { headers: ndjson });
 }
 
-/** Counts the lines that a slow reader missed, in place of the last of them. */
+/** Returns the line that reports how many lines a slow reader missed. It replaces the last one missed. */
 function leftOut(before: Missed | null, { seq, at }: NewsLine): Missed {
   const missed = (before?.missed ?? 0) + 1;
   const lines = missed === 1 ? 'A line was' : `${missed} lines were`;

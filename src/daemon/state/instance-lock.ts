@@ -25,7 +25,7 @@ export async function lockInstance(stateDir: string): Promise<AsyncDisposable> {
   return lock;
 }
 
-/** Whether a dropcast uses the state directory; also false if that cannot be determined. */
+/** Whether a dropcast instance is using the state directory; also false if that cannot be determined. */
 export async function isInstanceRunning(stateDir: string): Promise<boolean> {
   return isFileLocked(lockPath(stateDir));
 }

@@ -16,7 +16,7 @@ export interface Sent {
 export const whichDatabase = `concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), (SELECT oid FROM pg_database WHERE
   datname = current_database()), to_regclass('dropcast.file')::oid)`;
 
-/** How long to ask for the outcome, in milliseconds. Other writes wait meanwhile. */
+/** How long to keep asking for the outcome, in milliseconds. Other writes are blocked until then. */
 const patienceMs = 3_000;
 const everyMs = 100;
 

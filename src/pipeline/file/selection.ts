@@ -67,7 +67,7 @@ export interface FilePage {
 export interface FileFacets {
   readonly total: number;
   readonly states: readonly FacetCount[];
-  /** Counts by stage. Both states and stages are counted over files of any state and stage. */
+  /** Counts by stage. The counts by state and by stage both ignore the state and stage filters. */
   readonly stages: readonly FacetCount[];
   readonly folders: readonly FacetCount[];
   readonly channels: readonly FacetCount[];

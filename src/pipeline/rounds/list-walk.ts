@@ -83,7 +83,7 @@ export class ListWalk {
     const newest = round.isOrdered ? round.page : this.#newestPage(listed);
     round.isOrdered = true;
     if (newest === round.page) {
-      // A page without wanted videos that follows a page with some is older than all of them.
+      // This page has no wanted video and an earlier one had: the walk has passed the oldest of them.
       if (listed.videos.length === 0 || (round.hasFound && !hasOurs)) return false;
       round.hasFound ||= hasOurs;
       round.page += this.#step();

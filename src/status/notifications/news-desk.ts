@@ -100,7 +100,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     const sights = sightsNow(daemon);
     const hosts = daemon.fleet?.known() ?? [];
     const { used, limit, blockedUntil, waiting } = daemon.gate.snapshot();
-    // Requests waiting on other hosts are unknown here, so an announced trouble lasts until requests are available.
+    // Requests waiting on other hosts are unknown here, so a reported shortage lasts until the budget has room again.
     const isWanted = waiting > 0 || (daemon.fleet !== null && current.conditions['budget']?.isOn === true);
     if (blockedUntil > at || (isWanted && used >= limit * 0.95)) usedUpAt = at;
     const budget = { isUsedUp: Math.abs(at - usedUpAt) < budgetMemoryMs, limit };

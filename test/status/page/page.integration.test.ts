@@ -68,7 +68,7 @@ test('says what the status says: the limit of uploads, an archive to adopt, file
   const { text } = await get(page.port, '/');
   const words = text.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
   for (const part of [
-    'All uploads together may send 20 MB/s until 2099-01-01 20:00.',
+    'Combined upload limit: 20 MB/s until 2099-01-01 20:00.',
     '12 files were there before: dropcast adopt shows which of',
     '5 local files will be deleted later, the next after 2099-01-01 20:00.',
     '1 file is in no state.',

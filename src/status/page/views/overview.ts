@@ -110,9 +110,7 @@ function notes({ suspects, adoption, deletions, accounts, uploads, fleet }: Live
   const limitOf = uploads?.bytes_per_second ?? null;
   const until = uploads === null || uploads.until === null ? '' : html` until ${moment(uploads.until, now)}`;
   const all = [
-    limitOf !== null &&
-      html`${fleet === null ? 'All uploads together' : 'The uploads of this host together'} may send
-      ${rate(limitOf)}${until}.`,
+    limitOf !== null && html`Combined upload limit${fleet === null ? '' : ' on this host'}: ${rate(limitOf)}${until}.`,
     suspects > 0 &&
       html`${counted(suspects, 'record')} on the service may be empty: <code>dropcast suspects</code> lists them.`,
     adoption.files > 0 &&
