@@ -75,7 +75,9 @@ function isOtherScalar(input: unknown): boolean {
 export const text = z.string().regex(/\S/, { error: 'must not be empty', abort: true });
 
 /** An HTTP header name (RFC 9110 section 5.6.2). */
-export const headerName = text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'not the name of a header');
+export const headerName = text
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'not the name of a header')
+  .max(100, 'must not be longer than 100 characters');
 
 /**
  * Identifiers issued by the service, used verbatim. They contain no spaces, but pasting often adds some around them.

@@ -45,6 +45,6 @@ async function inspect({ key, path }: ConfigPaths['folders'][number], us: Folder
     () => false,
   );
   if (canMark) return null;
-  const message = `${path} is read-only, so dropcast cannot mark it as its own: a dropcast of another user or machine could upload the same files`;
+  const message = `${path} is read-only, so dropcast cannot mark it as its own: another user or machine that runs dropcast could upload the same files`;
   return { key: `${key}.path`, message, severity: 'warning' };
 }

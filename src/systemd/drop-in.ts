@@ -1,6 +1,6 @@
 import { bindWord, mountUnit, unitComment, unitWord } from './unit-text.ts';
 
-/** What a configuration needs in addition to the shipped unit (systemd/dropcast.service). */
+/** Access that a configuration needs in addition to the shipped unit (systemd/dropcast.service). */
 export interface UnitNeeds {
   readonly configFile: string;
   readonly folders: readonly FolderNeeds[];

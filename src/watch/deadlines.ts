@@ -59,7 +59,7 @@ export class Deadlines {
     this.#fire();
   }
 
-  /** Stops delivery for good, even if work in progress sets another deadline. */
+  /** Stops delivery permanently, even if work in progress sets another deadline. */
   close(): void {
     this.#isClosed = true;
     this.#times.clear();

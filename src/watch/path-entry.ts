@@ -5,7 +5,7 @@ import type { BigIntStats } from 'node:fs';
 import { versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 
-/** What is at a path. `unclear`: the lookup failed in a way that proves nothing (EACCES, ESTALE, EIO). */
+/** The kind of entry at a path. `unclear`: the lookup failed in a way that proves nothing (EACCES, ESTALE, EIO). */
 export type PathEntry =
   | { readonly is: 'file'; readonly version: FileVersion }
   | { readonly is: 'directory' | 'missing' }

@@ -127,7 +127,7 @@ export interface RefusedPath {
   readonly why: string;
 }
 
-/** What is remembered about a folder across restarts. */
+/** The memory of a folder, kept across restarts. */
 export interface RootRecord {
   /** The directory recognised as the folder; null until one was found. */
   readonly identity: RootIdentity | null;

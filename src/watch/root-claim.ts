@@ -192,7 +192,7 @@ export class RootClaim implements AsyncDisposable {
 export function whyBehind(folder: string, isAlone = true): string {
   const what = isAlone ? 'the state directory' : 'the ledger of the fleet';
   const [adopt, resume] = ['adopt', 'resume'].map((name) => operatorCommand(`dropcast ${name} ${shellWord(folder)}`));
-  return `${what} is older than this folder: restored from a backup? Files that it does not know may be on the service already. If all files in the folder were uploaded, run \`${adopt}\`; to upload the files that it does not know, run \`${resume}\``;
+  return `${what} is older than this folder; was it restored from a backup? Files missing from it may already be on the service. If all files in the folder were uploaded, run \`${adopt}\`; to upload the missing ones, run \`${resume}\``;
 }
 
 const mayNotWrite: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
@@ -202,7 +202,7 @@ const mostTurns = 10;
 const takenMs = 50;
 
 /** Risk of watching a folder without a mark. */
-const unprotected = 'a dropcast of another user or machine could upload the same files';
+const unprotected = 'another user or machine that runs dropcast could upload the same files';
 
 /** `shared`: a process of another or an unknown user has the name, which proves nothing and protects nothing. */
 type LockVerdict =

@@ -61,7 +61,7 @@ export class Root {
   #recent = { atMs: -Infinity, isSound: false };
   /** A hung check of the disk, or null. Each one blocks a thread until it completes. */
   #hung: Promise<unknown> | null = null;
-  /** The check in progress, shared by all files that ask meanwhile: 256 files may settle at the same time. */
+  /** The check in progress, shared by all files that ask while it runs: 256 files may settle at the same time. */
   #looking: Promise<boolean> | null = null;
 
   constructor(options: RootOptions) {

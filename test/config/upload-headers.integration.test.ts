@@ -38,6 +38,7 @@ describe('uploads.headers and uploads.content_type', () => {
     ['{ headers: { Content-Length: a } }', 'no upload may carry this header'],
     ['{ headers: { Proxy-Authorization: a } }', 'no upload may carry this header'],
     ['{ headers: { "two words": a } }', 'not the name of a header'],
+    [`{ headers: { ${'x'.repeat(101)}: a } }`, 'must not be longer than 100 characters'],
     ['{ headers: { x-site: "grün" } }', 'contains a character that no header may have'],
     ['{ headers: { x-site: !env NOT_SET } }', 'the environment variable NOT_SET is not set'],
     ['{ content_type: video }', 'not a media type'],

@@ -49,7 +49,7 @@ alongside('a state directory that was restored from an older copy', () => {
     const sent = bodies(station);
     await station.start();
     const why = await frozenBecause(station);
-    expect(why).toContain('the state directory is older than this folder: restored from a backup?');
+    expect(why).toContain('the state directory is older than this folder; was it restored from a backup?');
     expect(why).toContain(`dropcast adopt '${inbox}'`);
     expect(why).toContain(`dropcast resume '${inbox}'`);
     await station.drop('while-frozen.mpg');

@@ -370,7 +370,7 @@ describe('a folder that cannot be marked', () => {
         warn: (message) => void said.push(message),
       });
       for (let turn = 0; turn < 3; turn += 1) expect(await claim.hold()).toEqual({ isSound: true });
-      expect(said).toEqual([expect.stringMatching(/cannot be marked: a dropcast of another user or machine/)]);
+      expect(said).toEqual([expect.stringMatching(/cannot be marked: another user or machine that runs dropcast/)]);
       expect(await runOnce(disk.path, two)).toContain(`process ${process.pid}`);
       // A mark that is there counts.
       disk.remount('rw');

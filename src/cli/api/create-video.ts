@@ -33,7 +33,10 @@ export async function createVideo({ shell, client }: Session, options: Options):
     ...Object.entries(uploadHeaders ?? {}).map(([name, value]) => ({ label: 'header', value: `${name}: ${value}` })),
   ];
   shell.stdout.write(renderDetails(details, hasColour(shell.stdout, shell.env)));
-  shell.stderr.write('Send the file there with an HTTP PUT. Keep the address secret: anyone who has it can upload.\n');
+  const how = uploadHeaders === undefined ? '' : ' that has these headers';
+  shell.stderr.write(
+    `Send the file there with an HTTP PUT${how}. Keep the address secret: anyone who has it can upload.\n`,
+  );
 }
 
 /** `dropcast videos import URL`: creates a record whose file the service fetches. */

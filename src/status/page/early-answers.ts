@@ -7,7 +7,7 @@ import { refusalOf, TOO_LONG } from './own-names.ts';
 
 const plain = { 'content-type': 'text/plain; charset=UTF-8', 'cache-control': 'no-store' };
 
-/** What the public responses are built from. */
+/** Sources of the public responses. */
 export interface EarlySource {
   health(): Health;
   receive(webhook: Webhook): Admission;

@@ -145,7 +145,7 @@ export function createPictures(
 
   const read = async (isFresh: boolean, listed: number): Promise<RowsRead> => {
     const startedAt = clock.elapsed();
-    // Taken before the read, so that rows written meanwhile are read next time.
+    // Taken before the read, so that rows written during the read are read next time.
     const key = `${written} ${daemon.rows.held().join()}`;
     if (!isFresh && kept !== null && (kept.key === key || startedAt < kept.until)) {
       if (kept.key !== key) behindUntil ??= kept.until;

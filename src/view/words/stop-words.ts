@@ -1,7 +1,7 @@
 import type { Pause } from '../../pipeline/events.ts';
 import { awayCode } from '../../pipeline/file/store-errors.ts';
 
-/** What has to change before work can resume. */
+/** The change that is needed before work can resume. */
 export type Obstacle = 'database' | 'key' | 'account' | 'service' | 'upload host' | 'machine';
 
 type Stop = Pick<Pause, 'kind' | 'holds' | 'code'>;

@@ -34,6 +34,7 @@ describe('videos create', () => {
     await createVideo(fakeSession(person, { videos }), { title: 'A' });
     await createVideo(fakeSession(program, { videos }), { title: 'A', json: true });
     expect(person.out.text).toMatch(/\nheader +x-token: t1\nheader +content-type: video\/mp4\n$/);
+    expect(person.err.text).toContain('with an HTTP PUT that has these headers.');
     expect(printedJson(program)).toMatchObject({ upload_headers: needy.uploadHeaders });
   });
 });

@@ -50,7 +50,7 @@ test('the configuration refuses the same names as the client', () => {
     expect([name, isOfConnection(name)]).toEqual([name, !maySend(name.toLowerCase())]);
 });
 
-test.each([['a\r\nx-evil: 1'], ['tab\there'], ['ü'], ['x'.repeat(8193)], [7], [null], [{}], [['a']]])(
+test.each([['a\r\nx-evil: 1'], ['tab\there'], ['ü'], ['x'.repeat(16_385)], [7], [null], [{}], [['a']]])(
   'a value like %j is left out',
   (value) => expect(uploadHeadersOf({ headers: { 'x-a': value, 'x-b': '' } })).toEqual({ 'x-b': '' }),
 );
@@ -59,6 +59,11 @@ test.each([[null], ['text'], [7], [[]], [[null, 7, 'x', {}, { name: 7, value: 'x
   'a field that is %j has no headers',
   (headers) => expect(uploadHeadersOf({ headers })).toEqual({}),
 );
+
+test('values of 16,384 characters count together; a longer one is left out, and a shorter one after it is not', () => {
+  const headers = { 'x-a': 'x'.repeat(16_000), 'x-b': 'y'.repeat(385), 'x-c': 'z'.repeat(384) };
+  expect(Object.keys(uploadHeadersOf({ headers }))).toEqual(['x-a', 'x-c']);
+});
 
 test('the first 32 count, however many there are', () => {
   const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`x-${n}`, String(n)]));

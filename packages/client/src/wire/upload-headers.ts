@@ -3,11 +3,12 @@ const fields = ['upload_headers', 'required_headers', 'headers', 'uploadHeaders'
 
 const mostHeaders = 32;
 const longestName = 100;
-const longestValue = 8192;
+/** Maximum number of characters of all values. Servers refuse longer headers, and each value is removed from errors. */
+const mostCharacters = 16_384;
 
 /**
  * Reads the upload headers from a create response: an object by name, or a list of `{name, value}`. Ignores headers
- * that belong to the connection (RFC 9110 section 7.6.1) or to this client, malformed ones, and all after the 32nd.
+ * that belong to the connection (RFC 9110 section 7.6.1) or to this client, malformed ones, and those beyond the limits.
  *
  * assumed: api-spec section 4.5 does not show the headers of the PUT.
  *
@@ -16,9 +17,12 @@ const longestValue = 8192;
 export function uploadHeadersOf(answer: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const found = fields.flatMap((field) => pairsOf(answer[field]).slice(0, 2 * mostHeaders));
   const headers = new Map<string, string>();
+  let left = mostCharacters;
   for (const [name, value] of found) {
     const key = typeof name === 'string' ? name.toLowerCase() : '';
-    if (headers.size < mostHeaders && !headers.has(key) && maySend(key) && isValue(value)) headers.set(key, value);
+    if (headers.size >= mostHeaders || headers.has(key) || !maySend(key) || !isValue(value, left)) continue;
+    headers.set(key, value);
+    left -= value.length;
   }
   return Object.fromEntries(headers);
 }
@@ -35,8 +39,8 @@ const reserved =
   /^(?:host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|cookie|proxy-.*|__proto__)$/;
 
 /** Accepts visible ASCII, as in signed headers, and nothing that could end the header or the line. */
-function isValue(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= longestValue && /^[\x20-\x7e]*$/.test(value);
+function isValue(value: unknown, longest: number): value is string {
+  return typeof value === 'string' && value.length <= longest && /^[\x20-\x7e]*$/.test(value);
 }
 
 function pairsOf(field: unknown): readonly (readonly [name: unknown, value: unknown])[] {

@@ -32,7 +32,7 @@ export interface BulkCommand {
   readonly name: string;
   /** The button's label. */
   readonly label: string;
-  /** What the command does, in one sentence. */
+  /** Effect of the command, in one sentence. */
   readonly deed: string;
   /** Describes the result in one sentence. @param files for example `3 files` */
   past(files: string): string;

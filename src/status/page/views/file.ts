@@ -148,7 +148,7 @@ function kindIcon({ path, source_url: source }: { readonly path: string; readonl
   </svg>`;
 }
 
-/** Draws one bar per step on a common time scale, with the same information in words beside it. */
+/** Draws one bar per step on a common time scale, next to the same information in words. */
 function spanBars(spans: readonly Span[], now: number): Html | '' {
   const [first] = spans;
   if (first === undefined) return '';
