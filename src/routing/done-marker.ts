@@ -16,7 +16,8 @@ export interface DoneMarker {
 
 /** @param template a file name with `{name}` and `{ext}` of the marked file, already accepted by `lintDoneMarker` */
 export function createDoneMarker(template: string): DoneMarker {
-  const isOf = new RegExp(`^${composed(template).replaceAll(PIECE, patternOf)}$`, 'u');
+  // Names may contain line breaks, which `.` matches only with the flag `s`.
+  const isOf = new RegExp(`^${composed(template).replaceAll(PIECE, patternOf)}$`, 'su');
   const nameIn = (path: string): string | undefined => {
     const base = posix.basename(path);
     return (isOf.exec(base) ?? isOf.exec(composed(base)))?.groups?.['name'];

@@ -21,7 +21,15 @@ describe('a done marker', () => {
   test('is known by its name, whatever the file is called', () => {
     const template = fc.constantFrom('{name}.{ext}.done', '{name}.done', 'ok_{name}', '{name}-{ext}.$&.fertig');
     // No hidden file is looked at.
-    const segment = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => !/[/\0\n]|^\./u.test(text));
+    const segment = fc
+      .string({
+        minLength: 1,
+        unit: fc.oneof(
+          fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }),
+          fc.constantFrom('\n', '\r', '\u2028'),
+        ),
+      })
+      .filter((text) => !/[/\0]|^\./u.test(text));
     fc.assert(
       fc.property(template, segment, (chosen, base) => {
         // `{name}-{ext}` cannot tell where an extension like `.a-b` begins; no video has one.
