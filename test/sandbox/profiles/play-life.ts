@@ -33,6 +33,7 @@ export interface Lived {
 export const hurriedLife: readonly Edit[] = [
   ...hurried,
   { anchor: 'defaultBlockMs = 6e4', instead: 'defaultBlockMs = 1e3' },
+  { anchor: 'costlyProbeMs = 6e4', instead: 'costlyProbeMs = 500' },
 ];
 
 /** One life of a daemon with a service that settles its points so. */
