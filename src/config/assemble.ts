@@ -54,6 +54,7 @@ export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'sou
       bandwidth: tree.uploads.bandwidth,
       window: tree.uploads.window,
       stallTimeoutMs: tree.uploads.stall_timeout,
+      maxSizeBytes: tree.uploads.max_size,
       headers: Object.fromEntries(
         Object.keys(tree.uploads.headers).map((name) => [name, byPath.get(`uploads.headers.${name}`) ?? secret('')]),
       ),

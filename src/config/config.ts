@@ -34,6 +34,8 @@ export interface Config {
     readonly window: DayWindow | null;
     /** An upload that sends no bytes for this long is aborted. */
     readonly stallTimeoutMs: number;
+    /** Largest file that is sent, in bytes; Infinity for no limit. */
+    readonly maxSizeBytes: number;
     /** Headers for every PUT, by name. */
     readonly headers: Readonly<Record<string, Secret>>;
     /** `Content-Type` for every PUT: `auto`, `none` or a media type. */

@@ -6,6 +6,7 @@ import { LEDGER_FORM, parseLedgerAddress } from './ledger-address.ts';
 import { folder } from './schema-folder.ts';
 import { notify } from './schema-notify.ts';
 import { count, duration, headerName, parsed, path, secret } from './schema-values.ts';
+import { SIZE_FORM, parseSize } from './units.ts';
 
 const service = z.strictObject({
   base_url: parsed('a web address in quotes', parseBaseUrl, { examples: ['https://video.example.com/v1'] }).describe(
@@ -80,6 +81,11 @@ const uploads = z.strictObject({
   stall_timeout: duration('60s', 'An upload that sends no bytes for this long is cut and retried.', {
     min: '100ms',
   }),
+  max_size: parsed(SIZE_FORM, parseSize, { examples: ['unlimited', '5GB', '200MiB'] })
+    .prefault('unlimited')
+    .describe(
+      'Largest file that is sent; larger ones are held before they cost a request. unlimited, or a size: 5GB is 5,000,000,000 bytes, 5GiB is 5,368,709,120. Without it, dropcast learns the limit when the upload host refuses a file.',
+    ),
   headers: z
     .record(
       headerName.refine((name) => !isOfConnection(name), 'no upload may carry this header; remove it'),

@@ -20,13 +20,29 @@ const BYTES = {
   'Mbit/s': 125e3,
   'Gbit/s': 125e6,
 } as const;
-const BANDWIDTH = /^(\d{1,10}(?:\.\d{1,3})?) ?(\S+)$/;
+
+const SIZES = {
+  B: 1,
+  kB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  TiB: 2 ** 40,
+} as const;
+const AMOUNT = /^(\d{1,10}(?:\.\d{1,3})?) ?(\S+)$/;
+const SMALLEST = 1000;
+const LARGEST = 1e15;
+
 const SLOWEST = 1000;
 const FASTEST = 1e12;
 
 export const DURATION_FORM = 'a whole number with a unit, like 500ms, 5s, 2m, 24h or 7d';
 export const PERCENT_FORM = 'a whole number with a per cent sign, like 85%';
 export const BANDWIDTH_FORM = 'unlimited, or a number with a unit, like 500kB/s, 20MB/s or 8Mbit/s';
+export const SIZE_FORM = 'unlimited, or a number with a unit, like 200MB, 5GB or 5GiB';
 
 /**
  * Parses a duration such as `500ms`, `5s`, `2m`, `24h` or `7d` to milliseconds. Values out of range are refused, never
@@ -53,12 +69,28 @@ export function parsePercent(text: string): Measured {
 /** Parses `20MB/s` or `8Mbit/s` to whole bytes per second, 1 kB/s to 1 TB/s. `unlimited` is `Infinity`. */
 export function parseBandwidth(text: string): Measured {
   if (text === 'unlimited') return { ok: true, value: Number.POSITIVE_INFINITY };
-  const [, digits = '', unit = ''] = BANDWIDTH.exec(text) ?? [];
+  const [, digits = '', unit = ''] = AMOUNT.exec(text) ?? [];
   const factor = lookUp(BYTES, unit);
   if (factor === null) return { ok: false, message: bandwidthHint(unit) };
   const value = Math.round(Number(digits) * factor);
   if (value < SLOWEST) return { ok: false, message: 'too slow; at least 1kB/s' };
   if (value > FASTEST) return { ok: false, message: 'too fast; at most 1000GB/s, or write unlimited' };
+  return { ok: true, value };
+}
+
+/** Parses `5GB` or `200MiB` to whole bytes, 1 kB to 1,000 TB. `unlimited` is `Infinity`. */
+export function parseSize(text: string): Measured {
+  if (text === 'unlimited') return { ok: true, value: Number.POSITIVE_INFINITY };
+  const [, digits = '', unit = ''] = AMOUNT.exec(text) ?? [];
+  const factor = lookUp(SIZES, unit);
+  if (factor === null) {
+    const intended = Object.keys(SIZES).find((known) => known.toLowerCase() === unit.toLowerCase());
+    const hint = intended === undefined ? `not a size; write ${SIZE_FORM}` : `unknown unit; did you mean ${intended}?`;
+    return { ok: false, message: hint };
+  }
+  const value = Math.floor(Number(digits) * factor);
+  if (value < SMALLEST) return { ok: false, message: 'too small; at least 1kB' };
+  if (value > LARGEST) return { ok: false, message: 'too large; at most 1000TB, or write unlimited' };
   return { ok: true, value };
 }
 

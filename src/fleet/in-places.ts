@@ -56,6 +56,9 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
       ledger.savePause({ ...pause, folder: pause.folder === null ? null : placeOf(pause.folder) }, event),
     dropPause: (folder, event) => ledger.dropPause(folder === null ? null : placeOf(folder), event),
 
+    note: ledger.note,
+    saveNote: ledger.saveNote,
+
     // Arrivals
     atPath: async (folder, path) => found(await ledger.atPath(placeOf(folder), path)),
     atLocation: async (version, seen = visible()) => found(await ledger.atLocation(version, seen)),
@@ -137,7 +140,7 @@ function wantedThere(wanted: RowsWanted, places: Places): RowsWanted {
 
 type OfNoFolder =
   | ('in state' | 'retrying' | 'any' | 'by id' | 'stranded')
-  | ('to amend' | 'abandoned' | 'unrouted' | 'to compare' | 'to adopt');
+  | ('to amend' | 'abandoned' | 'unrouted' | 'too large' | 'to compare' | 'to adopt');
 
 /**
  * Returns the claim with translated facts. The claim may be a class instance, so its methods are called on the

@@ -1,5 +1,5 @@
 import type { Digests } from '../pipeline/file/checksums.ts';
-import { isSignatureMismatch, UnauthorizedError } from '@dropcast/client';
+import { isSignatureMismatch, sizeRefusalOf, UnauthorizedError } from '@dropcast/client';
 import type {
   CreateOptions,
   NewVideo,
@@ -10,6 +10,7 @@ import type {
   VideoClient,
 } from '@dropcast/client';
 import type { Facts } from '../pipeline/file/facts.ts';
+import { tooLargeCode } from '../pipeline/file/failure.ts';
 import type { Failure, FailureKind } from '../pipeline/file/failure.ts';
 import type {
   Answer,
@@ -50,11 +51,11 @@ export interface VideoHostParts {
  */
 export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary {
   const { client } = parts;
-  const answer = async <T>(ask: () => Promise<T>): Promise<Answer<T>> => {
+  const answer = async <T>(ask: () => Promise<T>, sentBytes = Infinity): Promise<Answer<T>> => {
     try {
       return { ok: true, value: await ask() };
     } catch (error) {
-      return { ok: false, failure: failureOf(error, parts) };
+      return { ok: false, failure: { ...failureOf(error, parts), ...tooLarge(error, sentBytes) } };
     }
   };
   const heard = (video: Video): RemoteVideo => {
@@ -96,7 +97,7 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
             askAfterFailure: false,
           },
         );
-      }),
+      }, facts.version.size),
     remove: async (videoId, signal, priority = 'finish') => {
       const removed = await answer(() => client().videos.delete(videoId, asks(priority, signal)));
       return removed.ok || removed.failure.kind === 'gone' ? { ok: true, value: null } : removed;
@@ -197,6 +198,12 @@ function failureOf(error: unknown, { failureOfFile, howToRenewKey }: VideoHostPa
   const failure = failureOfFile(error) ?? toFailure(error);
   const advice = error instanceof UnauthorizedError ? howToRenewKey() : isSignatureMismatch(error) ? howToSign : null;
   return advice === null ? failure : { ...failure, message: `${failure.message.replace(/\.$/, '')}; ${advice}` };
+}
+
+/** Marks the failure of an upload that its host refused because of the file's size. */
+function tooLarge(error: unknown, sizeBytes: number): Pick<Failure, 'sizeLimit'> & Partial<Failure> {
+  const refusal = sizeRefusalOf(error, sizeBytes);
+  return refusal === null ? {} : { code: tooLargeCode, sizeLimit: { from: 'service', ...refusal } };
 }
 
 function withoutValue(answer: Answer<unknown>): Answer<null> {

@@ -82,7 +82,7 @@ export function createNewsRows({ db, words, write }: Connection): NewsRows {
 
 function* doCommit(words: SqlWords, { remember: records = {}, post = [], remove = [] }: OutboxCommit): Work<void> {
   for (const [name, record] of Object.entries(records)) {
-    if (record === null) yield* ask('DELETE FROM news_memory WHERE name = ?', [name]);
+    if (record === null) yield* forget(name);
     else yield* remember(name, record);
   }
   if (remove.length > 0) yield* ask(`DELETE FROM outbox WHERE seq IN ${words.numberList}`, [JSON.stringify(remove)]);
@@ -94,7 +94,13 @@ function* doCommit(words: SqlWords, { remember: records = {}, post = [], remove 
     ]);
 }
 
-function* remember(name: string, record: unknown): Work<void> {
+/** Removes a record of the memory. */
+export function* forget(name: string): Work<void> {
+  yield* ask('DELETE FROM news_memory WHERE name = ?', [name]);
+}
+
+/** Adds a record to the memory, or replaces it. */
+export function* remember(name: string, record: unknown): Work<void> {
   const text =
     'INSERT INTO news_memory (name, record) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET record = excluded.record';
   yield* ask(text, [name, JSON.stringify(record)]);

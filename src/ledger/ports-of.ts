@@ -3,7 +3,7 @@ import { createArrivals } from './arrivals.ts';
 import type { Connection } from './connection.ts';
 import { createEventRows } from './event-rows.ts';
 import { createHistory } from './history.ts';
-import { createExpectedRows, createFeedsDue, createFirstStarts, createPauseRows } from './records.ts';
+import { createExpectedRows, createFeedsDue, createFirstStarts, createNotes, createPauseRows } from './records.ts';
 import { createFiles } from './files.ts';
 import { createLeftovers } from './leftovers.ts';
 import { createNewsRows } from './news-rows.ts';
@@ -25,6 +25,7 @@ export function portsOf(connection: Connection) {
     ...createRounds(connection),
     ...createFeedsDue(connection),
     ...createPauseRows(connection),
+    ...createNotes(connection),
     ...createAdoption(connection),
     ...createFirstStarts(connection),
     ...createLeftovers(connection),

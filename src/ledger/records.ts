@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import type { DueFeed, FeedStore, FirstStartStore, PauseStore } from '../pipeline/file/ports.ts';
+import type { DueFeed, FeedStore, FirstStartStore, NoteStore, PauseStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
+import { forget, remember } from './news-rows.ts';
 import { addEvent } from './event-rows.ts';
 import type { FeedDueTable } from './schema.ts';
 import { ask, readRecord } from './work.ts';
@@ -152,6 +153,19 @@ export function createPauseRows({ db, words, write }: Connection): PauseStore {
         yield* ask('DELETE FROM pause WHERE folder = ?', [folder ?? '']);
         yield* addEvent(event);
       }),
+  };
+}
+
+/** Stores notes next to the memory of notifications, under names of their own. */
+export function createNotes({ db, write }: Connection): NoteStore {
+  return {
+    note: async (name) => {
+      const row = await db.selectFrom('news_memory').select('record').where('name', '=', name).executeTakeFirst();
+      return row === undefined ? null : readRecord(row.record);
+    },
+    saveNote: async (name, record) => {
+      await write(() => (record === null ? forget(name) : remember(name, record)));
+    },
   };
 }
 

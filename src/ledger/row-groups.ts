@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
-import { unconfirmedCode, unknownNameCodes } from '../pipeline/file/failure.ts';
+import { tooLargeCode, unconfirmedCode, unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { localFileCodes } from '../pipeline/file/local-trouble.ts';
 import type { RowGroup, RowStore, RowsWanted } from '../pipeline/file/row-groups.ts';
@@ -158,6 +158,15 @@ function groupsOf({ db, words, prepared }: Connection): Groups {
           .limit(limit),
       ),
     unrouted: () => allFacts(filesIn(db).where('state', 'in', ['held', 'retrying']).where(isUnrouted).orderBy('seq')),
+    'too large': ({ after, limit }) =>
+      allFacts(
+        filesIn(db)
+          .where('state', '=', 'held')
+          .where('id', '>', after)
+          .where(sql<boolean>`${code} = ${sql.lit(tooLargeCode)}`)
+          .orderBy('id')
+          .limit(limit),
+      ),
     'stopped by disk': ({ folder, after, limit }) =>
       allFacts(
         filesIn(db)

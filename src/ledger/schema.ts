@@ -149,7 +149,7 @@ export interface OutboxTable {
   refusals: number;
 }
 
-/** The memory of notifications, as named JSON records. */
+/** Named JSON records: the memory of notifications, and the notes of `NoteStore`. */
 export interface NewsMemoryTable {
   name: string;
   record: string;

@@ -5,8 +5,9 @@ import { stateOf } from './file/facts.ts';
 import { failureOfMachine, failureOfThrown } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import type { FileEvent, MachinePolicy } from './file/machine.ts';
-import type { Budget, Clock, Elsewhere, PauseStore, QueueStore, Turn } from './file/ports.ts';
+import type { Budget, Clock, Elsewhere, NoteStore, PauseStore, QueueStore, Turn } from './file/ports.ts';
 import { queuedOf } from './file/queue.ts';
+import type { RowStore } from './file/row-groups.ts';
 import { isTakenOver } from './file/rows.ts';
 import { judgedService } from './judged-service.ts';
 import { Loop } from './loop.ts';
@@ -16,6 +17,7 @@ import { createRetries } from './rounds/retries.ts';
 import { createRounds } from './rounds/rounds.ts';
 import type { RoundSettings, RoundsWorld } from './rounds/rounds.ts';
 import { createServiceNames } from './service-names.ts';
+import { createSizeLimits } from './size-limits.ts';
 import type { RecordedStore } from './steps/delete-video.ts';
 import { Lanes } from './steps/lanes.ts';
 import type { Limits, NoSlot } from './steps/lanes.ts';
@@ -28,12 +30,15 @@ import { createUploadHosts } from './upload-hosts.ts';
 import { aborted } from './wake-up.ts';
 
 /** Settings that a reload may change. */
-export interface ConductorSettings extends RoundSettings, Limits {}
+export interface ConductorSettings extends RoundSettings, Limits {
+  /** Largest file that is sent, in bytes; Infinity for no limit. */
+  readonly maxSizeBytes: number;
+}
 
 type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'ringAt' | 'filesPerHour';
 
 export interface ConductorWorld extends Omit<RoundsWorld, Own> {
-  readonly store: RoundsWorld['store'] & QueueStore & PauseStore & RecordedStore;
+  readonly store: RoundsWorld['store'] & QueueStore & PauseStore & RecordedStore & NoteStore & RowStore<'too large'>;
   readonly budget: Budget;
   /** When the timetable allows uploads again (epoch milliseconds); null if they may start now. */
   uploadsStartAt(): number | null;
@@ -74,6 +79,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     if (!world.mayTake()) return;
     const turn = world.turn.signal();
     await retries.run(turn !== null);
+    await sizeLimits.keep(turn !== null && breaker.pause() === null);
     rounds.startLocal(signal, turn !== null);
     const pause = breaker.pause();
     if (pause !== null) {
@@ -136,11 +142,18 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     ringAt: (host, at) => loop.ringAt(`upload host ${host}`, at),
   });
   const names = createServiceNames({ ...world, back: release, ringAt: (at) => loop.ringAt('names', at) });
+  const sizeLimits = createSizeLimits({
+    ...world,
+    isShared: world.elsewhere !== null,
+    maxSizeBytes: () => settings.maxSizeBytes,
+    apply: (id, event) => runner.apply(id, event),
+    ringAt: (at) => loop.ringAt('size limits', at),
+  });
   const service = judgedService(world, { breaker, uploadHosts, names, stopping: signal });
   const unconfirmed = createUnconfirmedCreates(world);
   const runner = createRunner({
     ...world,
-    steps: createSteps({ ...world, host: service.host, names, unconfirmed, uploads, uploadHosts }, signal),
+    steps: createSteps({ ...world, host: service.host, names, unconfirmed, uploads, uploadHosts, sizeLimits }, signal),
     policy: policyOf(clock, retry),
     ended,
     stuck: (id, error) => {
@@ -216,6 +229,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     change: (changed: ConductorSettings): void => {
       settings = changed;
       lanes.change(changed);
+      sizeLimits.changed();
       loop.wake();
     },
     /** Makes the loop check for work now instead of at the next tick, because something changed. */

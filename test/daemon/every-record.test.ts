@@ -13,6 +13,7 @@ import { someLocal, someWorld } from '../pipeline/running-core.ts';
 const settings = {
   uploads: 2,
   folderUploads: new Map<string, number>(),
+  maxSizeBytes: Infinity,
   retry: { attempts: 3, firstMs: 1_000, maxMs: 8_000 },
   poll: { intervalMs: 1_000, giveUpAfterMs: 86_400_000 },
   publish: { quietMs: 0, atMostMs: 60_000 },

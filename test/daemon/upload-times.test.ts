@@ -30,6 +30,7 @@ function uploads(bandwidth: unknown, window = 'always'): Config['uploads'] {
     stallTimeoutMs: 60_000,
     headers: {},
     contentType: 'auto',
+    maxSizeBytes: Infinity,
   };
 }
 

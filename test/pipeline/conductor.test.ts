@@ -22,6 +22,7 @@ import { someWorld } from './running-core.ts';
 const settings: ConductorSettings = {
   uploads: 2,
   folderUploads: new Map(),
+  maxSizeBytes: Infinity,
   retry: { attempts: 3, firstMs: 1_000, maxMs: 8_000 },
   poll: { intervalMs: 1_000, giveUpAfterMs: 86_400_000 },
   publish: { quietMs: 2_000, atMostMs: 60_000 },

@@ -5,6 +5,7 @@ import { onReturn } from '../../src/intake/stopped-files.ts';
 import { isHeldUnread, missingFeed } from '../../src/pipeline/file/reasons.ts';
 import { queuedOf } from '../../src/pipeline/file/queue.ts';
 import type { Queued } from '../../src/pipeline/file/queue.ts';
+import { tooLargeCode } from '../../src/pipeline/file/failure.ts';
 import type { HostedVideo } from '../../src/pipeline/file/failure.ts';
 import type { OperatorPause } from '../../src/pipeline/events.ts';
 import type { RowStore, RowsWanted } from '../../src/pipeline/file/row-groups.ts';
@@ -22,6 +23,7 @@ import type {
   Listing,
   IntakeStore,
   LeftoverStore,
+  NoteStore,
   PauseStore,
   PublishStore,
   QueueStore,
@@ -38,6 +40,7 @@ export type Stores = FileStore &
   PublishStore &
   FeedStore &
   PauseStore &
+  NoteStore &
   RetentionStore &
   IntakeStore &
   FirstStartStore &
@@ -62,6 +65,7 @@ export class MemoryStore implements Stores {
   readonly #deletions = new Map<string, number>();
   readonly #feedsDue = new Map<string, DueFeed>();
   #pauses: readonly OperatorPause[] = [];
+  readonly #notes = new Map<string, object>();
 
   /** @param now epoch milliseconds */
   constructor(rows: readonly Facts[] = [], now: () => number = Date.now) {
@@ -194,6 +198,10 @@ export class MemoryStore implements Stores {
           .filter(({ folder, id }) => folder === wanted.folder && id > wanted.after)
           .filter((facts) => onReturn(facts) !== null || isHeldUnread(facts))
           .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+      case 'too large':
+        return all
+          .filter(({ end, lastFailure, id }) => end === 'held' && lastFailure?.code === tooLargeCode && id > wanted.after)
+          .toSorted((one, other) => (one.id < other.id ? -1 : 1));
       case 'to adopt':
         return all.filter(isToBeAdopted);
       case 'to compare':
@@ -271,6 +279,15 @@ export class MemoryStore implements Stores {
 
   async dropPause(wanted: string | null): Promise<void> {
     this.#pauses = this.#pauses.filter(({ folder }) => folder !== wanted);
+  }
+
+  async note(name: string): Promise<unknown> {
+    return this.#notes.get(name) ?? null;
+  }
+
+  async saveNote(name: string, record: object | null): Promise<void> {
+    if (record === null) this.#notes.delete(name);
+    else this.#notes.set(name, structuredClone(record));
   }
 
   async fullMarks(folders: readonly string[]): Promise<readonly FullMark[]> {

@@ -77,6 +77,7 @@ export function startCore(
     {
       uploads: 4,
       folderUploads: new Map(),
+      maxSizeBytes: Infinity,
       retry: { attempts: 12, firstMs: 1_000, maxMs: 10 * minute },
       poll: { intervalMs: 1_000, giveUpAfterMs: 24 * hour },
       publish: { quietMs: 2_000, atMostMs: minute },

@@ -41,6 +41,7 @@ export type { CreatedVideo, Video, VideoListItem, VideoPage, VideoStatus } from 
 export { createBandwidth } from './upload/bandwidth.ts';
 export type { Bandwidth } from './upload/bandwidth.ts';
 export { isSignatureMismatch } from './upload/put-headers.ts';
+export { sizeRefusalOf } from './upload/size-refusal.ts';
 export { readOpenFile } from './upload/file-reader.ts';
 export type { FileReader } from './upload/file-reader.ts';
 export type { BodyReader } from './upload/body-reader.ts';

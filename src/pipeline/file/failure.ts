@@ -60,7 +60,25 @@ export interface Failure {
   readonly digests?: Digests;
   /** For a file that the operator ignores: the failure that held it before. */
   readonly over?: Failure;
+  /** For a file refused or held because of its size: what is known of the limit. */
+  readonly sizeLimit?: SizeLimitKnown;
 }
+
+/** A limit on the size of files, as a failure records it. */
+export interface SizeLimitKnown {
+  /** `setting`: `uploads.max_size`. `service`: learned from an upload host's refusal. */
+  readonly from: 'setting' | 'service';
+  /** Largest size that is sent, in bytes. Null, in a refusal only: the host names no limit. */
+  readonly mostBytes: number | null;
+  /** When the operator or the daily test let the file through (epoch milliseconds). */
+  readonly triedAt?: number;
+}
+
+/** Code for 'the file is larger than `uploads.max_size`, or than the upload host accepts'. */
+export const tooLargeCode = 'too_large';
+
+/** Code of a file that is sent to find out whether the learned limit still applies. */
+export const triedAgainCode = 'size_tried';
 
 /** The part of a failure that a file's history keeps; the message is stored as the note. */
 export interface AttemptFailure extends Pick<Failure, 'kind' | 'code'> {

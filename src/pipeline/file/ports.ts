@@ -228,6 +228,14 @@ export interface DueFeed {
   readonly isNow: boolean;
 }
 
+/** Small records that survive a restart, and that all hosts of a fleet share. */
+export interface NoteStore {
+  /** @returns the record, which its owner validates; null if there is none or it is damaged */
+  note(name: string): Promise<unknown>;
+  /** @param record null removes the note */
+  saveNote(name: string, record: object | null): Promise<void>;
+}
+
 /** Pauses set by people: one for each folder, and one for everything. */
 export interface PauseStore {
   /** Returns the pauses, oldest first. */

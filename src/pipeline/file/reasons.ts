@@ -1,6 +1,6 @@
 import { mayHaveArrived, suspectsOf, unbound } from './facts.ts';
 import type { End, Facts } from './facts.ts';
-import { unknownNameCodes } from './failure.ts';
+import { tooLargeCode, triedAgainCode, unknownNameCodes } from './failure.ts';
 import type { Failure } from './failure.ts';
 import type { FolderConfig } from '../../config/config.ts';
 import type { HoldCode } from '../../routing/plan.ts';
@@ -22,7 +22,8 @@ export type ReasonCode =
   | 'not_confirmed'
   | 'video_id_taken'
   | 'import_in_doubt'
-  | 'upload_address_dead';
+  | 'upload_address_dead'
+  | 'too_large';
 
 /**
  * What happens to files that existed before the folder was watched, unless they are uploaded like all others.
@@ -77,6 +78,16 @@ export function sentAgainAfter(leftMs: number): Failure {
   return { ...sentAgain, kind: 'throttled', message, retryAfterMs: leftMs };
 }
 
+/** Lets a file past the limit that a refusal taught, until the next refusal. `uploads.max_size` still applies. */
+function triedAgain(triedAt: number): Failure {
+  return {
+    kind: 'transient',
+    code: triedAgainCode,
+    message: 'dropcast tries whether the service accepts a file of this size now',
+    sizeLimit: { from: 'service', mostBytes: null, triedAt },
+  };
+}
+
 export function isSentAgain({ lastFailure }: Pick<Facts, 'lastFailure'>): boolean {
   return lastFailure?.code === sentAgain.code;
 }
@@ -95,6 +106,8 @@ export function rearmed(facts: Facts, now: number): Partial<Facts> {
   const failure = facts.lastFailure?.over ?? facts.lastFailure;
   if (facts.end === 'skipped' && !wasThereBefore(facts) && !isIgnored(facts))
     return { ...fresh, onDuplicate: 'upload' };
+  if (facts.lastFailure?.code === tooLargeCode && facts.lastFailure.sizeLimit?.from === 'service')
+    return { ...fresh, lastFailure: triedAgain(now) };
   if (failure?.kind === 'gone' || (failure?.kind === 'unclear' && facts.videoId === null)) {
     return { ...fresh, ...unbound, suspects: suspectsOf(facts), ...unpublished(facts) };
   }
@@ -237,7 +250,7 @@ const namesOfWait: Readonly<Record<string, string | undefined>> = {
  */
 export function heldAgain({ lastFailure, plan }: Pick<Facts, 'lastFailure' | 'plan'>): Failure | null {
   const over = lastFailure?.over ?? null;
-  const mended: readonly (string | undefined)[] = ['no_rule', 'sidecar'] satisfies ReasonCode[];
+  const mended: readonly (string | undefined)[] = ['no_rule', 'sidecar', 'too_large'] satisfies ReasonCode[];
   return plan !== null && mended.includes(over?.code) ? null : over;
 }
 

@@ -48,6 +48,8 @@ export interface RowGroups {
    * have.
    */
   readonly unrouted: unknown;
+  /** Files held because of their size, ordered by id, starting after `after`. */
+  readonly 'too large': AtMost & { readonly after: string };
   /**
    * Files that stopped because they were missing or unreadable (`isOfLocalFile`), perhaps with a few others. Ordered by
    * id, starting after `after`.

@@ -16,6 +16,7 @@ import type {
   VideoHost,
 } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
+import type { SizeLimits } from '../size-limits.ts';
 import { bury, isRecorded, isUnsure } from './delete-video.ts';
 import type { RecordedStore } from './delete-video.ts';
 import { findTwin } from './duplicates.ts';
@@ -32,6 +33,7 @@ export interface CreateWorld extends TwinWorld {
   readonly receipts: Receipts;
   readonly clock: Clock;
   readonly unconfirmed: UnconfirmedCreates;
+  readonly sizeLimits: Pick<SizeLimits, 'whyNot'>;
   /** Returns a new token, never used before. */
   newToken(): string;
 }
@@ -62,6 +64,8 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
     if (remaining !== null) return setback(remaining);
   }
   const { facts } = row;
+  const tooLarge = world.sizeLimits.whyNot(facts);
+  if (tooLarge !== null) return { type: 'needs a person', failure: tooLarge };
   if (facts.sourceUrl !== null && facts.intent !== null) return setback(unclearImport);
   const twin = facts.onDuplicate === 'skip' && facts.sourceUrl === null ? await findTwin(facts, signal, world) : null;
   if (twin !== null) return setback(twin);

@@ -3,6 +3,7 @@ import type { Facts } from '../file/facts.ts';
 import type { RowStore } from '../file/row-groups.ts';
 import type { Failure } from '../file/failure.ts';
 import type { ServiceNames } from '../service-names.ts';
+import type { SizeLimits } from '../size-limits.ts';
 import { createAges } from '../ages.ts';
 import type { RecordedStore } from './delete-video.ts';
 import { createRecord } from './create.ts';
@@ -25,6 +26,7 @@ export interface StepsWorld {
   readonly uploads: Uploads;
   readonly uploadHosts: UploadWorld['uploadHosts'];
   readonly names: Pick<ServiceNames, 'whyNot'>;
+  readonly sizeLimits: SizeLimits;
   uploadsStartAt(): number | null;
   newToken(): string;
 }

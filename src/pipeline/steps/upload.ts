@@ -10,6 +10,7 @@ import type { Outcome } from '../file/outcome.ts';
 import type { Clock, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
 import type { UploadHosts } from '../upload-hosts.ts';
+import type { SizeLimits } from '../size-limits.ts';
 import { isRecorded } from './delete-video.ts';
 import type { RecordedStore } from './delete-video.ts';
 import { findTwin } from './duplicates.ts';
@@ -23,6 +24,7 @@ export interface UploadWorld extends TwinWorld {
   readonly receipts: Receipts;
   readonly clock: Clock;
   readonly uploadHosts: Pick<UploadHosts, 'believe' | 'isSpared' | 'takesNewAddress'>;
+  readonly sizeLimits: Pick<SizeLimits, 'refused' | 'accepted'>;
   /** When the timetable allows uploads again (epoch milliseconds); null if they may start now. */
   uploadsStartAt(): number | null;
   /** Runs the create step: deletes the record of a row that is `dying` and creates another one. */
@@ -132,13 +134,18 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
     },
   });
   if (isOther) return setback(unconfirmed('its content has changed'));
-  if (answer.ok) return arrived(row, { sha256: answer.value.sha256, remoteStatus: 'processing' }, world);
+  if (answer.ok) {
+    await world.sizeLimits.accepted(row.facts);
+    return arrived(row, { sha256: answer.value.sha256, remoteStatus: 'processing' }, world);
+  }
   const failure: Failure = mismatch ?? answer.failure;
   // Only checking both the file and its folder shows which of them is missing. An earlier body may have arrived.
   if (isAway(failure)) return setback((await check(row.facts, world)) ?? backAgain);
   // The whole folder may be inaccessible, which is not this file's fault.
   if (failure.code === ('unreadable' satisfies ReasonCode)) return setback((await check(row.facts, world)) ?? failure);
   if (failure.code === webPageCode || failure.code === 'no_answer') return mayBeThere(row.facts, before, failure);
+  if (failure.sizeLimit !== undefined && (await world.sizeLimits.refused(row.facts, failure)))
+    return mayHaveArrived(before) ? setback(failure) : withoutRecord(row, failure, world);
   const { sha256 } = before;
   // A refused body has not arrived, but an earlier one may have.
   const isDead = failure.kind === 'address dead';
@@ -151,6 +158,18 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   // The service may be slow to show an earlier body, so dropcast asks once more before the file gets another record.
   if (isSentAgain(before) && mayHaveArrived(row.facts)) return setback(sentAgainAfter(addressGraceMs));
   return setback({ ...failure, retryAfterMs: addressGraceMs });
+}
+
+/**
+ * Handles a file that its host refused because of the size. Its record stays empty, so the create step deletes it, and
+ * then holds the file.
+ */
+async function withoutRecord(row: Row, { message }: Failure, world: UploadWorld): Promise<Outcome> {
+  // A refused body has not arrived.
+  const change = { sha256: null, dying: true };
+  await world.receipts.append('dying', { ...row.facts, ...change });
+  await row.write(change, `video ${row.facts.videoId} stays empty, and is deleted: ${message}`);
+  return { type: 'replacing' };
 }
 
 /**

@@ -138,6 +138,14 @@ const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed' | 'unread
     next: says('Retry: it gets a new address.', 'Retry: each gets a new address.'),
     actions: ['retry', 'ignore'],
   },
+  too_large: {
+    is: says('is larger than the limit', 'are larger than the limit'),
+    next: says(
+      'Its reason names the limit: `uploads.max_size`, or what the service accepts. It resumes once the limit is higher; a retry tries it at once.',
+      'Their reasons name the limit: `uploads.max_size`, or what the service accepts. They resume once the limit is higher; `dropcast retry FILE` tries one at once.',
+    ),
+    actions: ['ignore'],
+  },
 };
 
 const others: Readonly<Record<string, Words | undefined>> = {

@@ -84,7 +84,7 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
   const paths = files.map((file) => file.path);
   const seen = { names: ['/Z'], below: '/i', without: ['/ü'] };
   const limit = 99;
-  const ordered: { readonly [G in Exclude<RowGroup, 'by id' | 'stopped by disk'>]: readonly RowsWanted<G>[] } = {
+  const ordered: { readonly [G in Exclude<RowGroup, 'by id' | 'stopped by disk' | 'too large'>]: readonly RowsWanted<G>[] } = {
     'in state': [{ group: 'in state', state: 'held', limit }],
     retrying: [{ group: 'retrying', dueBy: 8, limit }],
     any: [
@@ -152,6 +152,7 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
     isExpecting: ({ isExpecting }) => isExpecting('feed_b'),
     'stopped by disk': async ({ rows }) =>
       sorted(await rows({ group: 'stopped by disk', folder, after: '', limit: 99 })),
+    'too large': async ({ rows }) => sorted(await rows({ group: 'too large', after: '', limit: 99 })),
     'atLocation where a host can read': ({ atLocation }) => atLocation(version, seen),
     'all that is expected': ({ roots }) => roots.expected(folder, paths, 'all'),
     'all that is needed': ({ roots }) => roots.expected(folder, paths, 'unfinished'),

@@ -7,6 +7,7 @@ import { outcomeOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { created, failure, someFacts, someVersion, uploaded } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
+import { noSizeLimits } from '../no-size-limits.ts';
 
 const live = new AbortController().signal;
 const inDoubt = failure('transient', { inDoubt: true });
@@ -50,6 +51,7 @@ function open(other: Partial<Facts> = {}) {
     budget: { take: async (lane) => (note(`budget ${lane}`), true) },
     receipts: { append: async (step, facts) => note(`receipt: ${step} ${facts.videoId}, row ${store.row().videoId}`) },
     newToken: () => 'token',
+    sizeLimits: noSizeLimits,
     unconfirmed: { mayRisk: async () => unconfirmed.may, waitUntil: () => (unconfirmed.may ? null : 1_500_000) },
   };
   const run = () => outcomeOf(store, (row) => createRecord(row, live, world));

@@ -15,6 +15,7 @@ import { MemoryStore } from '../memory-store.ts';
 import { recordingLogger } from '../silent-logger.ts';
 import { created, failure, someFacts, uploaded } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
+import { noSizeLimits } from '../no-size-limits.ts';
 
 /** A runner over a service that takes everything, but for what the test puts in its place. */
 function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> = {}) {
@@ -49,6 +50,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     passing: new Set(),
     binding: new Set(),
     newToken: () => 'token',
+    sizeLimits: noSizeLimits,
     unconfirmed: { mayRisk: async () => true, waitUntil: () => null },
     ...other,
   };
@@ -60,6 +62,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
       uploading: (row, signal) =>
         uploadFile(row, signal, {
           ...service,
+          sizeLimits: noSizeLimits,
           uploadHosts: { believe: () => undefined, isSpared: () => false, takesNewAddress: () => false },
           deadMs: () => 0,
           renew: () => Promise.reject(new Error('an upload makes no record')),

@@ -12,6 +12,7 @@ import { outcomeOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { created, failure, someFacts, uploaded } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
+import { noSizeLimits } from '../no-size-limits.ts';
 
 const begun = { ...created, uploadStartedAt: 1 };
 const dead = { ...begun, addressDeadAt: 1_000_000 };
@@ -32,6 +33,7 @@ function open(
     clock,
     store,
     passing: new Set(),
+    sizeLimits: noSizeLimits,
     uploadHosts: { believe: () => undefined, isSpared: () => false, takesNewAddress: () => false },
     deadMs: createAges(
       clock,

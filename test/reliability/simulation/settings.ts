@@ -39,6 +39,7 @@ export function configOf(own: {
       stallTimeoutMs: 20_000,
       headers: {},
       contentType: 'auto',
+      maxSizeBytes: Infinity,
     },
     retry: { attempts: 12, firstMs: 1_000, maxMs: 30_000 },
     poll: { intervalMs: 5_000, giveUpAfterMs: 86_400_000 },

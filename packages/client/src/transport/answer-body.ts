@@ -54,10 +54,26 @@ export function readError(
   body: string,
   scrub: Scrub,
 ): { readonly code: string; readonly message: string } {
-  const said = body.length > longestErrorJson ? undefined : ErrorAnswer.safeParse(parseJson(body)).data;
+  const said =
+    body.length > longestErrorJson ? undefined : (ErrorAnswer.safeParse(parseJson(body)).data ?? xmlError(body));
   const code = plain(scrub(wholeWords(said?.code ?? '')), 60);
   const message = plain(scrub(wholeWords(said?.message ?? withoutTags(body))));
   return { code: code === '' ? codeOfStatus(status) : code, message };
+}
+
+const xmlStart = /^\s*(?:<\?xml[^>]*>\s*)?<Error[\s>]/;
+
+/**
+ * Reads the XML error of an object store (S3, GCS, R2, Azure), with the limit that S3 adds to `EntityTooLarge`.
+ * @returns undefined if the body is not such an error
+ */
+function xmlError(body: string): ErrorWords | undefined {
+  const text = wholeWords(body);
+  if (!xmlStart.test(text)) return undefined;
+  const inside = (name: string): string | undefined => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1];
+  const most = /^\d{1,15}$/.exec(inside('MaxSizeAllowed') ?? '')?.[0];
+  const message = inside('Message') ?? '';
+  return { code: inside('Code'), message: most === undefined ? message : `${message} (at most ${most} bytes)` };
 }
 
 /** Parses JSON; returns undefined if the text is not JSON. */
