@@ -75,7 +75,7 @@ export function createSizeLimits(world: SizeLimitsWorld) {
 
   /** All files held because of their size. */
   async function* held(): AsyncGenerator<Facts> {
-    for (let after = ''; ; ) {
+    for (let after = ''; ;) {
       const rows = await store.rows({ group: 'too large', after, limit: mostAtOnce });
       yield* rows;
       const last = rows.at(-1);

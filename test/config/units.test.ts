@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LONGEST, parseBandwidth, parseDuration } from '../../src/config/units.ts';
+import { LONGEST, parseBandwidth, parseDuration, parseSize } from '../../src/config/units.ts';
 
 const ANY = { min: '0s', max: LONGEST };
 
@@ -81,5 +81,35 @@ describe('bandwidths', () => {
     ['Unlimited', '20MB/s'],
   ])('%s is refused, with %s in the reason', (text, message) => {
     expect(parseBandwidth(text)).toMatchObject({ ok: false, message: expect.stringContaining(message) });
+  });
+});
+
+describe('sizes', () => {
+  it.each([
+    ['unlimited', Number.POSITIVE_INFINITY],
+    ['1kB', 1_000],
+    ['1000B', 1_000],
+    ['200MB', 200_000_000],
+    ['200 MiB', 209_715_200],
+    ['5GB', 5_000_000_000],
+    ['5GiB', 5_368_709_120],
+    ['1.5TB', 1_500_000_000_000],
+    ['1000TB', 1e15],
+  ])('%s is %d bytes', (text, value) => {
+    expect(parseSize(text)).toEqual({ ok: true, value });
+  });
+
+  it.each([
+    ['5', 'like 200MB, 5GB or 5GiB'],
+    ['5gb', 'did you mean GB?'],
+    ['5Gb', 'did you mean GB?'],
+    ['5gib', 'did you mean GiB?'],
+    ['5GB/s', 'like 200MB, 5GB or 5GiB'],
+    ['-5GB', 'like 200MB, 5GB or 5GiB'],
+    ['5constructor', 'like 200MB, 5GB or 5GiB'],
+    ['999B', 'at least 1kB'],
+    ['1001TB', 'write unlimited'],
+  ])('%j is not a size: %s', (text, why) => {
+    expect(parseSize(text)).toMatchObject({ ok: false, message: expect.stringContaining(why) });
   });
 });

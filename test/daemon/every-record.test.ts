@@ -6,7 +6,7 @@ import type { Failure } from '../../src/pipeline/file/failure.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { FakeHost } from '../pipeline/fake-host.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
-import { failure, someFacts, somePlan } from '../pipeline/some-facts.ts';
+import { failure, someFacts, somePlan, someVersion } from '../pipeline/some-facts.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
 import { someLocal, someWorld } from '../pipeline/running-core.ts';
 
@@ -117,6 +117,22 @@ const ways: readonly (readonly [string, (world: World) => Promise<void>])[] = [
       await world.conductor.apply('f_1', { type: 'FILE_CHANGED' });
     },
   ],
+  ...[false, true].map(
+    (isRetried) =>
+      [
+        `the upload host refuses the size${isRetried ? ', also of a retry' : ''}`,
+        async (world: World) => {
+          // Smaller files teach no limit.
+          world.store.all[0] = someFacts({ version: { ...someVersion, size: 2 ** 21 } });
+          sendEndsWith(world, failure('permanent', { status: 413, sizeLimit: { from: 'service', mostBytes: null } }));
+          await world.until(() => state(world) === 'held');
+          if (isRetried) await world.conductor.apply('f_1', { type: 'RETRY' });
+          await world.until(() => state(world) === 'held');
+          expect(world.service.videos.size).toBe(0);
+          expect(world.service.count('create')).toBe(isRetried ? 2 : 1);
+        },
+      ] as const,
+  ),
   [
     'no upload comes through',
     async (world) => {

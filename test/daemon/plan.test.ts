@@ -6,8 +6,10 @@ import type { PlanView } from '../../src/daemon/plan/summary.ts';
 import type { Checksum } from '../../src/pipeline/file/checksums.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
+import { sizeLimitNote } from '../../src/pipeline/file/size-limit.ts';
+import type { LearnedLimit } from '../../src/pipeline/file/size-limit.ts';
 import type { Answer, LocalFiles } from '../../src/pipeline/file/ports.ts';
-import { outside, someLocal, startCore } from '../pipeline/running-core.ts';
+import { day, outside, someLocal, startCore } from '../pipeline/running-core.ts';
 import { failure, ready, someFacts, somePlan, someVersion } from '../pipeline/some-facts.ts';
 import { someRoom } from '../pipeline/some-room.ts';
 
@@ -93,11 +95,16 @@ const pace: PlanWorld['pace'] = {
   atMostMs: 60_000,
 };
 
-async function planned(known: readonly SomeFile[], files: readonly SomeFile[]): Promise<PlanView> {
+async function planned(
+  known: readonly SomeFile[],
+  files: readonly SomeFile[],
+  limits: { readonly maxSizeBytes: number; readonly learned: LearnedLimit | null },
+): Promise<PlanView> {
   const { store, clock } = outside(known.map(({ facts }) => facts));
   const noBacklog = { toCreate: 0, toSend: 0, bytesToSend: 0, processing: 0, toPublish: 0 };
   const ledger = Object.assign(store, { totals: async (of: string) => (of === 'backlog' ? noBacklog : []) });
-  const config = { folders: [] } as unknown as PlanWorld['config'];
+  await store.saveNote(sizeLimitNote, limits.learned);
+  const config = { folders: [], uploads: limits } as unknown as PlanWorld['config'];
   const world = { config, ledger, clock, pace } as unknown as PlanWorld;
   const local = worldOf([...known, ...files]);
   const rows = files.map(({ facts }) => facts);
@@ -109,8 +116,9 @@ async function planned(known: readonly SomeFile[], files: readonly SomeFile[]): 
 }
 
 /** What then happens with them, over a service in memory. */
-async function happens(known: readonly SomeFile[], files: readonly SomeFile[]) {
+async function happens(known: readonly SomeFile[], files: readonly SomeFile[], limits: Parameters<typeof planned>[2]) {
   const kept = outside([...known, ...files].map(({ facts }) => facts));
+  await kept.store.saveNote(sizeLimitNote, limits.learned);
   const local = { ...someLocal, ...worldOf([...known, ...files]) };
   const contents = new Map(files.map(({ facts, content }) => [facts.id, content]));
   const { service, store } = kept;
@@ -131,7 +139,7 @@ async function happens(known: readonly SomeFile[], files: readonly SomeFile[]) {
       return answer;
     },
   };
-  const core = startCore(kept, { local, host });
+  const core = startCore(kept, { local, host }, { maxSizeBytes: limits.maxSizeBytes });
   await core.until(() => store.all.every(({ end }) => end !== null));
   const states = store.all.slice(known.length).map(stateOf);
   const count = (state: string): number => states.filter((each) => each === state).length;
@@ -149,8 +157,10 @@ describe('a plan counts what then happens', () => {
   test.each(Array.from({ length: 150 }, (_, seed) => seed))('with the files of seed %i', async (seed) => {
     const files = filesOf(seed);
     const known = seed % 3 === 0 ? [before] : [];
-    const plan = await planned(known, files);
-    const then = await happens(known, files);
+    const learned = { mostBytes: 10, isStated: false, refusedBytes: 11, at: 100 * day, said: 'no' };
+    const limits = { maxSizeBytes: seed % 5 === 0 ? 10 : Infinity, learned: seed % 7 === 0 ? learned : null };
+    const plan = await planned(known, files, limits);
+    const then = await happens(known, files, limits);
     const { upload, imports, duplicates, held, requests } = plan;
     expect({
       done: upload.files + imports,

@@ -17,6 +17,37 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
   const named = (id: string, other: Partial<Facts> = {}): Facts => someFacts({ id, path: `${id}.mp4`, ...other });
   const idsOf = (rows: readonly Facts[]): string[] => rows.map(({ id }) => id);
 
+  test('a note is kept under its name until it is removed', async () => {
+    await withRows([], async (store) => {
+      expect(await store.note('size limit')).toBeNull();
+      await store.saveNote('size limit', { mostBytes: 5 });
+      await store.saveNote('other', { is: 'another' });
+      await store.saveNote('size limit', { mostBytes: 7, said: 'ü "\u0000"' });
+      expect(await store.note('size limit')).toEqual({ mostBytes: 7, said: 'ü "\u0000"' });
+      await store.saveNote('size limit', null);
+      await store.saveNote('size limit', null);
+      expect([await store.note('size limit'), await store.note('other')]).toEqual([null, { is: 'another' }]);
+    });
+  });
+
+  test('files held because of their size come by id, after a given one', async () => {
+    const held = { end: 'held', why: 'w', endedAt: 1 } as const;
+    const large = failure('permanent', { code: 'too_large' });
+    const rows = ['f_3', 'f_1', 'f_2'].map((id) => named(id, { ...held, lastFailure: large }));
+    const others = [
+      named('f_4', { ...held, lastFailure: failure('permanent', { code: 'flawed' }) }),
+      named('f_5', { lastFailure: large }),
+      named('f_6', { ...held, end: 'skipped', lastFailure: ignoredBy('ann', { ...held, lastFailure: large }) }),
+    ];
+    await withRows([...rows, ...others], async (store) => {
+      const page = async (after: string, limit: number) =>
+        idsOf(await store.rows({ group: 'too large', after, limit }));
+      expect(await page('', 2)).toEqual(['f_1', 'f_2']);
+      expect(await page('f_2', 2)).toEqual(['f_3']);
+      expect(await page('f_3', 2)).toEqual([]);
+    });
+  });
+
   describe('a row', () => {
     test.each<[string, Partial<Facts>]>([
       ['as it was first seen', {}],

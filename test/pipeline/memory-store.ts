@@ -200,7 +200,9 @@ export class MemoryStore implements Stores {
           .toSorted((one, other) => (one.id < other.id ? -1 : 1));
       case 'too large':
         return all
-          .filter(({ end, lastFailure, id }) => end === 'held' && lastFailure?.code === tooLargeCode && id > wanted.after)
+          .filter(
+            ({ end, lastFailure, id }) => end === 'held' && lastFailure?.code === tooLargeCode && id > wanted.after,
+          )
           .toSorted((one, other) => (one.id < other.id ? -1 : 1));
       case 'to adopt':
         return all.filter(isToBeAdopted);

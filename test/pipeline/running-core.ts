@@ -72,18 +72,19 @@ export function startCore(
   const told: DropcastEvent[] = [];
   const events = { emit: (event: DropcastEvent) => void told.push(event), rowOf: () => null };
   const rows = rowsOf(store, events);
+  const initial: ConductorSettings = {
+    uploads: 4,
+    folderUploads: new Map(),
+    maxSizeBytes: Infinity,
+    retry: { attempts: 12, firstMs: 1_000, maxMs: 10 * minute },
+    poll: { intervalMs: 1_000, giveUpAfterMs: 24 * hour },
+    publish: { quietMs: 2_000, atMostMs: minute },
+    deletesIn: ['/inbox'],
+    ...settings,
+  };
   const conductor = createConductor(
     { ...someWorld({ clock, store, service }), rows, events, logger: recordingLogger(), ...other },
-    {
-      uploads: 4,
-      folderUploads: new Map(),
-      maxSizeBytes: Infinity,
-      retry: { attempts: 12, firstMs: 1_000, maxMs: 10 * minute },
-      poll: { intervalMs: 1_000, giveUpAfterMs: 24 * hour },
-      publish: { quietMs: 2_000, atMostMs: minute },
-      deletesIn: ['/inbox'],
-      ...settings,
-    },
+    initial,
   );
   onTestFinished(() => conductor.stop(AbortSignal.abort()));
   conductor.start();
@@ -102,5 +103,6 @@ export function startCore(
     await until(() => clock.elapsed() >= end, 1_000);
   };
   const paid = (): number => Math.max(...store.all.map(({ attempts }) => attempts));
-  return { conductor, clock, store, service, told, until, pass, paid, stop: () => conductor.stop(AbortSignal.abort()) };
+  const stop = (): Promise<void> => conductor.stop(AbortSignal.abort());
+  return { conductor, settings: initial, clock, store, service, told, until, pass, paid, stop };
 }

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openPoints, profiles, switchNames } from '../../packages/sandbox/src/profiles/switch-table.ts';
+import {
+  mostUploadBytes,
+  openPoints,
+  profiles,
+  switchNames,
+} from '../../packages/sandbox/src/profiles/switch-table.ts';
 import type { ProfileName, Switches } from '../../packages/sandbox/src/profiles/switch-table.ts';
 import { recognitions } from '../../packages/recorder/src/compare/recognitions.ts';
 import type { Comparison } from '../../packages/recorder/src/compare/compare.ts';
@@ -30,11 +35,11 @@ async function tryEverything(baseUrl: string): Promise<void> {
     const text = await answer.text();
     return text.startsWith('{') ? JSON.parse(text) : null;
   };
-  const putWith = (url: string, headers: Headers | Record<string, string> | [string, string][]) =>
-    fetch(url, { method: 'PUT', body: clip, redirect: 'manual', headers });
-  const put = async (created: Json) => {
-    const { status } = await putWith(created.upload_url, toldHeaders(created) ?? { 'content-type': 'video/mp4' });
-    if (status === 403) await putWith(created.upload_url, {});
+  const putWith = (url: string, headers: Headers | Record<string, string> | [string, string][], body = clip) =>
+    fetch(url, { method: 'PUT', body, redirect: 'manual', headers });
+  const put = async (created: Json, body = clip) => {
+    const { status } = await putWith(created.upload_url, toldHeaders(created) ?? { 'content-type': 'video/mp4' }, body);
+    if (status === 403) await putWith(created.upload_url, {}, body);
   };
   const create = async (more?: Record<string, string>): Promise<Json> => {
     const answer = await ask('POST', '/videos', { title: 'T', channel_id: 'ch_news' }, more);
@@ -50,6 +55,7 @@ async function tryEverything(baseUrl: string): Promise<void> {
   await ask('HEAD', `/videos/${video.id}`);
   await ask('GET', '/videos');
   await put(video);
+  await put(await create(), Buffer.alloc(mostUploadBytes + 1));
   sandbox.setClock(new Date(start + 120_000));
   await ask('GET', `/videos/${video.id}`);
   await ask('GET', '/videos?per_page=101');

@@ -3,6 +3,7 @@ import type { Backlog, Limit } from '../../pipeline/estimate.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { priorityOf } from '../../pipeline/file/queue.ts';
+import { learnedLimitOf, sizeLimitNote, whyTooLarge } from '../../pipeline/file/size-limit.ts';
 import type { Priority, Rule } from '../../routing/plan.ts';
 import { limitWords } from '../../view/outlook/limit-words.ts';
 import type { Contents } from './contents.ts';
@@ -79,10 +80,13 @@ export async function summarize(world: PlanWorld, { path, folders, contents, row
   const feedsAhead = path === null ? ((await ledger?.totals('feeds ahead')) ?? []) : [];
   const wereKnown = await knownOf(rows, ledger);
   const created = rows.filter(({ id }) => wereKnown.get(id)?.end !== null);
-  const begun = created.filter((facts) => stateOf(facts) === 'queued' && !duplicates.has(facts.id));
+  const tooLarge = await tooLargeOf(created, world);
+  const mayBegin = ({ id }: Facts): boolean => !tooLarge.has(id) && !duplicates.has(id);
+  const begun = created.filter((facts) => stateOf(facts) === 'queued' && mayBegin(facts));
   const queued = begun.filter(({ id }) => !mismatches.has(id));
   const sent = queued.filter(({ sourceUrl }) => sourceUrl === null);
-  const skipped = created.filter(({ id }) => duplicates.has(id));
+  // A file that is too large is held before its content is compared.
+  const skipped = created.filter(({ id }) => duplicates.has(id) && !tooLarge.has(id));
   const amend = rows.filter(({ amendment }) => amendment !== null).length;
   const backlog: Backlog = {
     ...before,
@@ -114,7 +118,7 @@ export async function summarize(world: PlanWorld, { path, folders, contents, row
       list: skipped.map((facts) => ({ path: pathOf(facts), of: pathOf(duplicates.get(facts.id) ?? facts) })),
     },
     possible_duplicates: amountOf(sent.filter(({ id }) => possible.has(id))),
-    held: heldOf(rows, mismatches),
+    held: heldOf(rows, new Map([...mismatches, ...tooLarge])),
     unfinished: listed(folders, 'unfinished'),
     refused: listed(folders, 'refused'),
     ignored: sum(folders, 'ignored'),
@@ -131,6 +135,21 @@ export async function summarize(world: PlanWorld, { path, folders, contents, row
     why: limitWords(limitedBy, { backlog, pace, pause: null, nowMs: clock.now() }),
     done_at: doneInMs === null ? null : clock.now() + doneInMs,
   };
+}
+
+/** Returns why files would be held because of their size, by id. */
+async function tooLargeOf(
+  files: readonly Facts[],
+  { config, ledger }: PlanWorld,
+): Promise<ReadonlyMap<string, string>> {
+  const { maxSizeBytes } = config.uploads;
+  const learned = learnedLimitOf((await ledger?.note(sizeLimitNote)) ?? null);
+  return new Map(
+    files.flatMap((facts) => {
+      const why = stateOf(facts) === 'queued' ? whyTooLarge(facts, { maxSizeBytes, learned }) : null;
+      return why === null ? [] : [[facts.id, why.message]];
+    }),
+  );
 }
 
 /** Loads the rows as the ledger has them now: files waiting in it are already counted. */
@@ -159,10 +178,10 @@ function rulesOf(rules: readonly Rule[], queued: readonly Facts[]): PlanView['ru
 }
 
 /** Sorted by path. */
-function heldOf(rows: readonly Facts[], mismatches: Contents['mismatches']): readonly Listed[] {
+function heldOf(rows: readonly Facts[], whys: ReadonlyMap<string, string>): readonly Listed[] {
   return rows
     .flatMap((facts) => {
-      const why = facts.end === 'held' ? (facts.why ?? '') : mismatches.get(facts.id);
+      const why = facts.end === 'held' ? (facts.why ?? '') : whys.get(facts.id);
       return why === undefined ? [] : [{ path: pathOf(facts), why }];
     })
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));

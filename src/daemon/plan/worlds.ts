@@ -7,7 +7,7 @@ import type { RehearsalLedger } from '../../intake/dry-run.ts';
 import type { TotalsStore } from '../../ledger/totals.ts';
 import type { LedgerView } from '../../ledger/view.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
-import type { Clock, FirstStartStore } from '../../pipeline/file/ports.ts';
+import type { Clock, FirstStartStore, NoteStore } from '../../pipeline/file/ports.ts';
 import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { folderOwner, whyForeign } from '../../watch/root-owner.ts';
 import { whyFrozenAtStart } from '../../watch/root.ts';
@@ -26,7 +26,8 @@ export interface PlanWorld {
         RowStore<'twins'> &
         TotalsStore &
         Pick<LedgerView, 'known' | 'movedBy'> &
-        Pick<FirstStartStore, 'firstStart'>)
+        Pick<FirstStartStore, 'firstStart'> &
+        Pick<NoteStore, 'note'>)
     | null;
   readonly clock: Clock;
   readonly pace: Pace;

@@ -84,7 +84,9 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
   const paths = files.map((file) => file.path);
   const seen = { names: ['/Z'], below: '/i', without: ['/ü'] };
   const limit = 99;
-  const ordered: { readonly [G in Exclude<RowGroup, 'by id' | 'stopped by disk' | 'too large'>]: readonly RowsWanted<G>[] } = {
+  const ordered: {
+    readonly [G in Exclude<RowGroup, 'by id' | 'stopped by disk' | 'too large'>]: readonly RowsWanted<G>[];
+  } = {
     'in state': [{ group: 'in state', state: 'held', limit }],
     retrying: [{ group: 'retrying', dueBy: 8, limit }],
     any: [

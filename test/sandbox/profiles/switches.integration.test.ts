@@ -183,6 +183,24 @@ describe('a switch', () => {
     expect((await put({})).status).toBe(200);
   });
 
+  test.each(['413', '400', 'entity_too_large'])(
+    'max_upload_size=%s: a file of more than 2 MiB is refused before its body, and a smaller one is taken',
+    async (form) => {
+      await set({ max_upload_size: form });
+      const { body } = await create();
+      const put = (file: Uint8Array<ArrayBuffer>) => fetch(body.upload_url, { method: 'PUT', body: file });
+      const refused = await put(new Uint8Array(2 * 1024 ** 2 + 1));
+      expect(refused.status).toBe(form === '413' ? 413 : 400);
+      const says = {
+        '413': /^<html>.*413/,
+        '400': /maximum of 2 MiB/,
+        entity_too_large: /^<\?xml.*<Code>EntityTooLarge/s,
+      };
+      expect(await refused.text()).toMatch(says[form as keyof typeof says]);
+      expect((await put(await readSample('clip.mp4'))).status).toBe(200);
+    },
+  );
+
   test('upload_redirect leads to an address that takes the file', async () => {
     await set({ upload_redirect: '307' });
     const { url, put, id } = await ready();

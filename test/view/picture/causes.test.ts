@@ -48,6 +48,7 @@ const keys = [
   'gave_up',
   'import_in_doubt',
   'upload_address_dead',
+  'too_large',
   'deleted_on_service',
   'checksum_mismatch',
   'checksum_unreadable',

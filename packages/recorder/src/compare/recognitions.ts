@@ -1,5 +1,5 @@
 import type { Operation } from '@dropcast/sandbox/contract/document';
-import { openPoints } from '@dropcast/sandbox/profiles/switch-table';
+import { mostUploadBytes, openPoints } from '@dropcast/sandbox/profiles/switch-table';
 import type { SwitchName, Switches } from '@dropcast/sandbox/profiles/switch-table';
 import type { RecordedExchange } from '../recording.ts';
 import { departuresOf } from './departures.ts';
@@ -167,6 +167,17 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
         return isWithout && exchanges.some(isRefusal) ? 'without_type' : null;
       })(exchanges),
     ],
+  },
+  max_upload_size: {
+    from: 'an upload of more than 2 MiB: taken, or refused with 413 or with 400',
+    shown: each(({ exchange, operation, status }) => {
+      if (operation?.name !== 'uploads.put') return null;
+      const isLarge = Number(exchange.request.headers['content-length']) > mostUploadBytes;
+      if (isLarge && isSuccess(exchange)) return 'none';
+      if (status === 413) return '413';
+      if (!isLarge || status !== 400) return null;
+      return JSON.stringify(exchange.answer?.body).includes('EntityTooLarge') ? 'entity_too_large' : '400';
+    }),
   },
   expired_address: {
     from: 'a first upload that is refused with 403, 404 or 410, of a video that is still there',

@@ -124,6 +124,13 @@ export const openPoints = {
     dropcast:
       'sends what the answer names; after a signature mismatch sends the file once more without Content-Type, and remembers for the host',
   },
+  max_upload_size: {
+    about: 'PUT of a file larger than 2 MiB',
+    values: ['none', '413', '400', 'entity_too_large'],
+    why: 'Section 8: upload size is not shown. `413`: a page without the limit, as of a proxy; `400`: JSON whose message names the limit; `entity_too_large`: 400 `EntityTooLarge` in XML, as of S3. The refusal comes before the body is read.',
+    dropcast:
+      'deletes the empty record, and holds the file and all larger ones; tries one of them a day, and continues once a larger one is accepted',
+  },
   expired_address: {
     about: 'PUT to an address that has expired',
     values: ['403', '404', '410'],
@@ -177,6 +184,9 @@ export const openPoints = {
 
 export type SwitchName = keyof typeof openPoints;
 
+/** Largest upload that the sandbox accepts with `max_upload_size`. */
+export const mostUploadBytes = 2 * 1024 ** 2;
+
 /** A value for each open point. */
 export type Switches = { readonly [Name in SwitchName]: (typeof openPoints)[Name]['values'][number] };
 
@@ -228,6 +238,9 @@ export const profiles = {
   'required-headers': { upload_headers: 'required_headers', create_body: 'wrapped' },
   'listed-headers': { upload_headers: 'headers', extra_fields: 'yes' },
   'signed-without-type': { upload_headers: 'without_type' },
+  'small-uploads': { max_upload_size: '413' },
+  'small-objects': { max_upload_size: 'entity_too_large' },
+  'small-files': { max_upload_size: '400' },
 } as const satisfies Readonly<Record<string, Partial<Switches>>>;
 
 export type ProfileName = keyof typeof profiles;

@@ -12,6 +12,7 @@ import type { Switches } from '../profiles/switch-table.ts';
 import { isFormBody, isFormType } from './form-body.ts';
 import { receiveFile, type ReceivedFile } from './receive.ts';
 import { isSigned, signatureMismatch } from './signed-headers.ts';
+import { sizeRefusal } from './size-refusal.ts';
 
 export interface UploadParts {
   readonly records: Pick<Records, 'addresses' | 'videos'>;
@@ -61,6 +62,9 @@ async function takeBody({ request, response, awaitsContinue }: Exchange, parts: 
   const [path = ''] = (request.url ?? '').split('?', 1);
   if (!isSigned(path, request.headers, parts.switchboard.now.upload_headers))
     return answerEarly({ request, response, awaitsContinue }, signatureMismatch);
+  const { max_upload_size: form } = parts.switchboard.now;
+  const tooLarge = sizeRefusal(Number(request.headers['content-length']), form);
+  if (tooLarge !== null) return answerEarly({ request, response, awaitsContinue }, tooLarge);
   if (awaitsContinue) response.writeContinue();
   const { era } = parts.acceptance;
   const file = await receiveFile(request, parts.incoming);
