@@ -84,7 +84,7 @@ export function createSizeLimits(world: SizeLimitsWorld) {
     }
   }
 
-  /** Lets files continue that no limit holds any more, and those for which another value of the setting applies. */
+  /** Releases files that are within the limits now, and those whose reason names an earlier value of the setting. */
   const review = async (): Promise<void> => {
     // Cleared first: a limit may change while the rows are read.
     isReviewDue = false;
@@ -136,7 +136,7 @@ export function createSizeLimits(world: SizeLimitsWorld) {
     /**
      * Learns from a host that refused a file because of its size. Durable when the promise resolves.
      *
-     * @returns whether files of this size are held from now on; false if the file is too small to teach anything
+     * @returns whether files of this size are held; false if the file is too small to teach anything
      */
     refused: async ({ id, version: { size } }: Facts, { sizeLimit, message }: Failure): Promise<boolean> => {
       if (size < leastTaughtBytes) return false;

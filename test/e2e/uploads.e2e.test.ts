@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { until } from '../support/until.ts';
 import { expectUploadedOnce, loseAnswer, refusal, startBystander, startStation } from './station.ts';
 import type { Faults, Station } from './station.ts';
+import { dropcast } from './dropcast-process.ts';
 
 /** Over two parts, so that an upload can be cut with its last part still held back. */
 const large = 4 * 1024 * 1024;
@@ -97,17 +98,43 @@ const putsOf = (title: string): number => {
 };
 
 test('an upload that is refused fails its file alone, and `retry` sends to the same video', async () => {
-  station.faults.upload = firstUpload('refused', (_, response) => refusal(response, 413, 'too_large'));
+  station.faults.upload = firstUpload('refused', (_, response) => refusal(response, 422, 'no_video'));
   await station.drop('refused.mpg', randomBytes(large));
   expect(await station.reaches('refused.mpg', 'failed')).toMatchObject({
-    code: 'too_large',
-    why: expect.stringContaining('upload address answered 413 too_large'),
+    code: 'no_video',
+    why: expect.stringContaining('upload address answered 422 no_video'),
   });
-  expect(await station.failures('refused.mpg')).toMatchObject([{ class: 'permanent', status: 413, next: 'failed' }]);
+  expect(await station.failures('refused.mpg')).toMatchObject([{ class: 'permanent', status: 422, next: 'failed' }]);
   await station.retry('refused.mpg');
   await station.reaches('refused.mpg', 'done');
   expectUploadedOnce(station, 'refused');
   expect(station.videos('refused')).toHaveLength(1);
+});
+
+test('a file that its host refuses as too large is held without a record, `check` names it, the next one costs no record, and all continue once one is accepted', async () => {
+  const isLimited = { now: true };
+  station.faults.upload = (request, response) =>
+    isLimited.now && Number(request.headers['content-length']) > 2 * large && refusal(response, 413, 'too_large');
+  await station.drop('large-1.mpg', randomBytes(2 * large + 1));
+  const held = await station.reaches('large-1.mpg', 'held');
+  expect(held).toMatchObject({
+    code: 'too_large',
+    video_id: null,
+    why: expect.stringMatching(/^it has 8\.39 MB .*413/),
+  });
+  expect(station.videos('large-1')).toEqual([]);
+  const { stdout } = await dropcast(['check', '--config', station.scratch.config]);
+  expect(stdout).toMatch(/1 file is larger than the limit that the service taught \(8\.39 MB\), such as large-1\.mpg/);
+  await station.drop('large-2.mpg', randomBytes(2 * large + 2));
+
+  const creates = (): number => station.host.requests.filter(({ method }) => method === 'POST').length;
+  const before = creates();
+  await station.reaches('large-2.mpg', 'held');
+  expect(creates()).toBe(before);
+  isLimited.now = false;
+  await station.retry('large-1.mpg');
+  for (const path of ['large-1.mpg', 'large-2.mpg']) await station.reaches(path, 'done');
+  for (const title of ['large-1', 'large-2']) expectUploadedOnce(station, title);
 });
 
 test('a redirect of an upload is never followed: no byte and no request for the other server, and the file waits', async () => {

@@ -123,7 +123,9 @@ describe('a limit that the upload host teaches', () => {
       intent: null,
       suspects: [],
     });
-    expect(store.row('f_7').why).toMatch(/refused a file of 7\.34 MB .*the upload address answered 413, 1970-04-11/);
+    expect(store.row('f_7').why).toMatch(
+      /refused a file of 7\.34 MB .*\(on 1970-04-11: the upload address answered 413\);/,
+    );
     expect(store.row('f_29').lastFailure).toMatchObject({ code: 'too_large', sizeLimit: { from: 'service' } });
   });
 

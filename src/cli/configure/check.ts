@@ -3,6 +3,9 @@ import type { Config } from '../../config/config.ts';
 import { byPlace, formatProblem } from '../../config/problem.ts';
 import type { Problem } from '../../config/problem.ts';
 import { inspectFolders } from '../../daemon/inspect-folders.ts';
+import type { LearnedLimit } from '../../pipeline/file/size-limit.ts';
+import { sizeLimitOf } from '../../view/files/size-limit-view.ts';
+import type { SizeLimitView } from '../../view/files/size-limit-view.ts';
 import { suspectsOf } from '../../view/files/suspects.ts';
 import type { SuspectsView, SuspectView } from '../../view/files/suspects.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
@@ -10,6 +13,7 @@ import { inspectState } from '../../daemon/state/inspect-state.ts';
 import { queryDaemonOrLedger } from '../control.ts';
 import { serviceProblems } from '../systemd/check-service.ts';
 import { folderHints, readWatchingMachine } from './folder-hints.ts';
+import { largeFiles } from './large-files.ts';
 import { inspectOnline } from './online-problems.ts';
 import { counted } from '../output/format.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -67,8 +71,19 @@ async function folderProblems({ config, paths, locate }: CheckedConfig): Promise
   if (paths === null) return [];
   const found = await inspectFolders(paths);
   const hints = config === null ? [] : await folderHints(config, await readWatchingMachine());
-  const all = [...found, ...hints.map((hint) => ({ ...hint, severity: 'warning' as const }))];
+  const large = config === null ? [] : await largeFiles(config, await learnedLimit(config));
+  const all = [...found, ...[...hints, ...large].map((hint) => ({ ...hint, severity: 'warning' as const }))];
   return all.map(({ key, message, severity }) => ({ file: paths.file, ...locate(key), key, message, severity }));
+}
+
+/** The limit on the size of files that the upload host taught; null also if the ledger cannot be read. */
+async function learnedLimit(config: Config): Promise<LearnedLimit | null> {
+  try {
+    return (await queryDaemonOrLedger<SizeLimitView>(null, config, '/size-limit', sizeLimitOf)).learned;
+  } catch (error) {
+    if (error instanceof CommandError) return null;
+    throw error;
+  }
 }
 
 /** Problems found by asking the service, and records that dropcast may have left empty on it. */

@@ -15,6 +15,7 @@ import { worldOfDaemon } from '../plan/worlds.ts';
 import type { ReloadPlan } from '../rules/plan-reload.ts';
 import { endTestClip } from './routes/test-clip.ts';
 import { dismiss } from '../commands/dismiss.ts';
+import { sizeLimitOf } from '../../view/files/size-limit-view.ts';
 import { suspectsOf } from '../../view/files/suspects.ts';
 import { overviewView, statusView } from '../../view/picture/documents.ts';
 import { mostOfAll } from '../../view/picture/take-picture.ts';
@@ -87,6 +88,7 @@ export function readRoutes(
     return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });
   });
   app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
+  app.get('/size-limit', async (context) => context.json(await sizeLimitOf(ledger)));
   app.get('/adoption', async (context) => context.json(await adoptionOf(ledger, daemon.conductor.comparison())));
   app.route('/', eventRoutes(daemon));
   app.route('/', hostRoutes(daemon));

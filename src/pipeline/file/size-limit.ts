@@ -12,7 +12,7 @@ export interface LearnedLimit {
   readonly refusedBytes: number;
   /** Time of the last refusal (epoch milliseconds). */
   readonly at: number;
-  /** What the host answered, for people. */
+  /** The host's answer, for people. */
   readonly said: string;
 }
 
@@ -21,6 +21,11 @@ export interface SizeLimit {
   /** `uploads.max_size` in bytes; Infinity for none. */
   readonly maxSizeBytes: number;
   readonly learned: LearnedLimit | null;
+}
+
+/** Returns the largest size that is sent, in bytes; Infinity for any size. Pure. */
+export function mostSentBytes({ maxSizeBytes, learned }: SizeLimit): number {
+  return Math.min(maxSizeBytes, learned?.mostBytes ?? Infinity);
 }
 
 /** Name of the note that holds the learned limit. */
@@ -58,7 +63,7 @@ export function whyTooLarge(
   if (learned === null || size <= learned.mostBytes || triedAt > learned.at) return null;
   const { mostBytes, isStated, refusedBytes, at, said } = learned;
   const limit = isStated ? `accepts at most ${sized(mostBytes)}` : `refused a file of ${sized(refusedBytes)}`;
-  const message = `it has ${sized(size)}, and the service ${limit} (${said}, ${new Date(at).toISOString().slice(0, 10)}): dropcast tries one such file a day, and \`dropcast retry\` tries this one now`;
+  const message = `it has ${sized(size)}, and the service ${limit} (on ${new Date(at).toISOString().slice(0, 10)}: ${said}); dropcast tries one such file a day, and \`dropcast retry\` tries this one now`;
   return tooLarge({ from: 'service', mostBytes }, message);
 }
 
