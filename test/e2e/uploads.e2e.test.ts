@@ -118,7 +118,7 @@ test('a file that its host refuses as too large is held without a record, `check
   await station.drop('large-1.mpg', randomBytes(2 * large + 1));
   const held = await station.reaches('large-1.mpg', 'held');
   expect(held).toMatchObject({
-    code: 'too_large',
+    code: 'over_size_limit',
     video_id: null,
     why: expect.stringMatching(/^it has 8\.39 MB .*413/),
   });

@@ -32,7 +32,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
 
   test('files held because of their size come by id, after a given one', async () => {
     const held = { end: 'held', why: 'w', endedAt: 1 } as const;
-    const large = failure('permanent', { code: 'too_large' });
+    const large = failure('permanent', { code: 'over_size_limit' });
     const rows = ['f_3', 'f_1', 'f_2'].map((id) => named(id, { ...held, lastFailure: large }));
     const others = [
       named('f_4', { ...held, lastFailure: failure('permanent', { code: 'flawed' }) }),

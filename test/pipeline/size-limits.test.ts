@@ -29,7 +29,7 @@ function limited(rows: readonly Facts[], limit: { mib: number; stated?: number }
       if (facts.version.size <= limit.mib * mib) return kept.service.host.send(facts, hooks);
       const why: Partial<Failure> = {
         status: 413,
-        code: 'payload_too_large',
+        code: 'payload_over_size_limit',
         message: 'the upload address answered 413',
         sizeLimit: { from: 'service', mostBytes: limit.stated === undefined ? null : limit.stated * mib },
       };
@@ -59,7 +59,7 @@ describe('uploads.max_size', () => {
     expect(states()).toEqual({ small: 'done', large: 'held' });
     expect([creates(), puts, service.videos.size]).toEqual([1, ['f_small'], 1]);
     const { lastFailure, why, videoId } = store.row('f_large');
-    expect(lastFailure).toMatchObject({ code: 'too_large', sizeLimit: { from: 'setting', mostBytes: 5 * mib } });
+    expect(lastFailure).toMatchObject({ code: 'over_size_limit', sizeLimit: { from: 'setting', mostBytes: 5 * mib } });
     expect(videoId).toBeNull();
     expect(why).toBe(
       'it has 7.34 MB (7,340,032 bytes), and uploads.max_size is 5.24 MB (5,242,880 bytes): raise the limit and run `dropcast reload`, or replace the file with a smaller one',
@@ -126,7 +126,7 @@ describe('a limit that the upload host teaches', () => {
     expect(store.row('f_7').why).toMatch(
       /refused a file of 7\.34 MB .*\(on 1970-04-11: the upload address answered 413\);/,
     );
-    expect(store.row('f_29').lastFailure).toMatchObject({ code: 'too_large', sizeLimit: { from: 'service' } });
+    expect(store.row('f_29').lastFailure).toMatchObject({ code: 'over_size_limit', sizeLimit: { from: 'service' } });
   });
 
   test('is the one that the host states, if it states one', async () => {
@@ -202,7 +202,7 @@ describe('a limit that the upload host teaches', () => {
     const core = start({ uploads: 1 });
     await core.until(hasEnded);
     expect(states()).toEqual({ '0.5': 'failed', 7: 'held' });
-    expect(store.row('f_7').lastFailure?.code).toBe('too_large');
+    expect(store.row('f_7').lastFailure?.code).toBe('over_size_limit');
   });
 
   test('that another host has learned holds files here, and one that it has seen end releases them', async () => {

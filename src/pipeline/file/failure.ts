@@ -75,7 +75,7 @@ export interface SizeLimitKnown {
 }
 
 /** Code for 'the file is larger than `uploads.max_size`, or than the upload host accepts'. */
-export const tooLargeCode = 'too_large';
+export const tooLargeCode = 'over_size_limit';
 
 /** Code of a file that is sent to find out whether the learned limit still applies. */
 export const triedAgainCode = 'size_tried';

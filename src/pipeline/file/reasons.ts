@@ -23,7 +23,7 @@ export type ReasonCode =
   | 'video_id_taken'
   | 'import_in_doubt'
   | 'upload_address_dead'
-  | 'too_large';
+  | 'over_size_limit';
 
 /**
  * What happens to files that existed before the folder was watched, unless they are uploaded like all others.
@@ -250,7 +250,7 @@ const namesOfWait: Readonly<Record<string, string | undefined>> = {
  */
 export function heldAgain({ lastFailure, plan }: Pick<Facts, 'lastFailure' | 'plan'>): Failure | null {
   const over = lastFailure?.over ?? null;
-  const mended: readonly (string | undefined)[] = ['no_rule', 'sidecar', 'too_large'] satisfies ReasonCode[];
+  const mended: readonly (string | undefined)[] = ['no_rule', 'sidecar', 'over_size_limit'] satisfies ReasonCode[];
   return plan !== null && mended.includes(over?.code) ? null : over;
 }
 

@@ -63,7 +63,7 @@ const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   video_id_taken: any,
   import_in_doubt: { takes: 'named', because: 'the import may have succeeded: check the service first' },
   upload_address_dead: any,
-  too_large: { takes: 'named', because: 'too large: they continue once the limit is higher' },
+  over_size_limit: { takes: 'named', because: 'too large: they continue once the limit is higher' },
 };
 
 /** The same rules, typed for lookup by any code. Codes issued by the service have no rule. */

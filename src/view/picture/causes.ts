@@ -138,7 +138,7 @@ const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed' | 'unread
     next: says('Retry: it gets a new address.', 'Retry: each gets a new address.'),
     actions: ['retry', 'ignore'],
   },
-  too_large: {
+  over_size_limit: {
     is: says('is larger than the limit', 'are larger than the limit'),
     next: says(
       'Its reason names the limit: `uploads.max_size`, or what the service accepts. It resumes once the limit is higher; a retry tries it at once.',

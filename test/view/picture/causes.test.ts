@@ -48,7 +48,7 @@ const keys = [
   'gave_up',
   'import_in_doubt',
   'upload_address_dead',
-  'too_large',
+  'over_size_limit',
   'deleted_on_service',
   'checksum_mismatch',
   'checksum_unreadable',
