@@ -13,10 +13,15 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
 }
 
 /** Parses an option value as a duration, in milliseconds. */
-export function duration(text: string): number {
-  const measured = parseDuration(text, { min: '0s', max: LONGEST });
-  if (!measured.ok) throw new InvalidArgumentError(`It is ${measured.message}.`);
-  return measured.value;
+export const duration = durationWithin('0s', LONGEST);
+
+/** Parses an option value as a duration between two limits, inclusive, in milliseconds. */
+export function durationWithin(min: string, max: string): (text: string) => number {
+  return (text) => {
+    const measured = parseDuration(text, { min, max });
+    if (!measured.ok) throw new InvalidArgumentError(`It is ${measured.message}.`);
+    return measured.value;
+  };
 }
 
 /** Collects all values of an option that can be repeated, in order. */

@@ -7,6 +7,7 @@ import { addApiCommands } from './api/commands.ts';
 import { addConfigCommands } from './configure/commands.ts';
 import { addLookCommands } from './look/commands.ts';
 import { addNotifyCommands } from './notify/commands.ts';
+import { addProbeCommand } from './probe/commands.ts';
 import { createRegistry } from './registry.ts';
 import { addDemoCommand, addRunCommands } from './run/commands.ts';
 import { addSandboxCommands } from './sandbox.ts';
@@ -46,6 +47,7 @@ export function createProgram(
   program.commandsGroup('Set up and configure:');
   addSetupCommands(program, shell, installed, exit);
   addConfigCommands(registry);
+  addProbeCommand(program, shell, { samples: installed.samples, exit });
   program.commandsGroup('Run, or try it out:');
   addRunCommands(registry);
   addDemoCommand(program, registry, installed.samples);

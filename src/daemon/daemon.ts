@@ -44,7 +44,7 @@ export interface Daemon extends AsyncDisposable {
   /** The other hosts that share the ledger; null: not shared. */
   readonly fleet: Fleet | null;
   readonly folders: Folders;
-  readonly gate: Pick<Gate, 'snapshot' | 'waitedMs'>;
+  readonly gate: Pick<Gate, 'snapshot' | 'take' | 'waitedMs'>;
   readonly events: Pick<EventStream, 'listen'>;
   /** Recent news in words. */
   readonly news: NewsLines;

@@ -25,6 +25,8 @@ const lines: Readonly<Record<string, { readonly withoutDaemon: number }>> = {
   'publish feed': { withoutDaemon: 3 },
   'explain in/a.mp4': { withoutDaemon: 0 },
   check: { withoutDaemon: 0 },
+  // It asks first, and there is no terminal.
+  probe: { withoutDaemon: 2 },
   reload: { withoutDaemon: 3 },
   'reload --plan': { withoutDaemon: 3 },
   'add in/a.mp4': { withoutDaemon: 3 },
@@ -44,7 +46,7 @@ async function run(line: string, text: string | null): Promise<{ code: number; o
   const shell = fakeShell({ cwd: scratch.path });
   let code = 0;
   let said = '';
-  const program = createProgram(shell, { version: '1', samples: '/' }, (set) => (code = set));
+  const program = createProgram(shell, { version: '1', samples: 'test/media' }, (set) => (code = set));
   try {
     await program.parseAsync(['node', 'x', ...line.split(' '), '--json', '-c', scratch.file('dropcast.yaml')]);
   } catch (error) {

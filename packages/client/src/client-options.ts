@@ -1,5 +1,6 @@
 import type { RequestGate, RequestNote } from './request-gate.ts';
 import type { ProxyEnvironment } from './transport/connection.ts';
+import type { SeenExchange } from './transport/exchange.ts';
 import type { Bandwidth } from './upload/bandwidth.ts';
 import type { WaitNote } from './waiting.ts';
 
@@ -65,6 +66,12 @@ export interface VideoClientOptions {
   readonly onRequest?: ((note: RequestNote) => void) | undefined;
   /** Called when each request has finished. If it throws, the error becomes a process warning. */
   readonly onResponse?: ((note: ResponseNote) => void) | undefined;
+  /**
+   * Called with each answered request and its response, including uploads: what the service really does, for diagnosis.
+   * Both contain the key and signed addresses, so keep them out of logs. If it throws, the error becomes a process
+   * warning.
+   */
+  readonly onExchange?: ((exchange: SeenExchange) => void) | undefined;
   /**
    * Called before each wait between two requests, with the length and the reason. If it throws, the error becomes a
    * process warning.

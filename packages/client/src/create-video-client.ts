@@ -42,10 +42,11 @@ class HttpVideoClient implements VideoClient {
 
   constructor(options: VideoClientOptions, surroundings: Surroundings) {
     const settings = settingsOf(options);
-    this.#transport = new Transport(settings);
+    const hooks = new Hooks(options);
+    this.#transport = new Transport({ ...settings, onExchange: (exchange) => hooks.exchange(exchange) });
     const caller = new Caller(this.#transport, {
       settings,
-      hooks: new Hooks(options),
+      hooks,
       gate: options.requestGate,
       surroundings,
     });

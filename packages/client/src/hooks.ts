@@ -1,16 +1,17 @@
 import { scrubAddresses } from './transport/scrub.ts';
 import type { ResponseNote, VideoClientOptions } from './client-options.ts';
 import type { RequestNote } from './request-gate.ts';
+import type { SeenExchange } from './transport/exchange.ts';
 import type { WaitNote } from './waiting.ts';
 
-type Listeners = Pick<VideoClientOptions, 'onRequest' | 'onResponse' | 'onWait'>;
+type Listeners = Pick<VideoClientOptions, 'onRequest' | 'onResponse' | 'onExchange' | 'onWait'>;
 
 /** Calls the caller's listeners. Their errors must not fail the call. */
 export class Hooks {
   readonly #listeners: Listeners;
 
-  constructor({ onRequest, onResponse, onWait }: Listeners) {
-    this.#listeners = { ...(onRequest && { onRequest }), ...(onResponse && { onResponse }), ...(onWait && { onWait }) };
+  constructor({ onRequest, onResponse, onExchange, onWait }: Listeners) {
+    this.#listeners = { onRequest, onResponse, onExchange, onWait };
   }
 
   request(note: RequestNote): void {
@@ -19,6 +20,10 @@ export class Hooks {
 
   response(note: ResponseNote): void {
     tell('onResponse', () => this.#listeners.onResponse?.(note));
+  }
+
+  exchange(exchange: SeenExchange): void {
+    tell('onExchange', () => this.#listeners.onExchange?.(exchange));
   }
 
   /** @param onWait the call's own listener, notified in addition to the client's */

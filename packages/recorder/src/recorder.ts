@@ -12,7 +12,7 @@ import { KnownSecrets } from './cleaning/known-secrets.ts';
 import { passOn, type Passed } from './passing/pass-on.ts';
 import { recordingVersion, type RecordedExchange } from './recording.ts';
 import { RecordingFile } from './recording-file.ts';
-import { UploadAddresses, type RealAddress } from './upload-addresses.ts';
+import { placeOf, UploadAddresses, type RealAddress } from './upload-addresses.ts';
 
 export interface RecorderOptions {
   /** Base address of the service, including the version: https, or http on this machine. */
@@ -168,13 +168,15 @@ class RecordingDesk {
   }
 
   #recorded({ method = 'GET', headersDistinct }: IncomingMessage, done: Done): RecordedExchange {
-    const { answer, broken } = done.passed;
+    const { answer, broken, interim } = done.passed;
     const cleaning = { ...this.#cleaning, isUpload: done.isUpload };
     const request = cleanMessage(headersDistinct, withoutFile(done), cleaning);
     const exchange = {
       target: cleanTarget(done.name, cleaning),
       request,
       ...(answer && { answer: { status: answer.status, ...cleanMessage(answer.headers, answer.body, cleaning) } }),
+      ...(interim.length > 0 && { interim: [...interim] }),
+      ...(done.isUpload && { upload: placeOf(done.url, Date.parse(done.at)) }),
       ...(broken !== undefined && { broken }),
     };
     if (!done.mayHaveKey && request.headers['authorization'] !== undefined)

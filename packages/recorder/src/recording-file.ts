@@ -1,5 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import type { RecordedExchange, RecordingHead } from './recording.ts';
+import { recordingVersion, type RecordedExchange, type RecordingHead } from './recording.ts';
 
 /** A recording being written: complete lines, one per exchange, readable only by its owner. */
 export class RecordingFile implements AsyncDisposable {
@@ -33,4 +33,16 @@ export class RecordingFile implements AsyncDisposable {
     this.#last = this.#last.then(() => this.#file.appendFile(`${JSON.stringify(line)}\n`));
     return this.#last;
   }
+}
+
+/**
+ * Writes a whole recording.
+ *
+ * @param to base address of the service
+ * @throws EEXIST for an existing file; other disk errors
+ */
+export async function writeRecording(path: string, to: string, exchanges: readonly RecordedExchange[]): Promise<void> {
+  const at = exchanges[0]?.at ?? new Date().toISOString();
+  await using file = await RecordingFile.create(path, { kind: 'recording', v: recordingVersion, to, at });
+  for (const exchange of exchanges) await file.add(exchange);
 }

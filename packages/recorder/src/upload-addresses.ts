@@ -47,6 +47,11 @@ export class UploadAddresses {
     return this.#real.get(path);
   }
 
+  /** Returns the name in the recording of a real address that an answer contained. */
+  nameOf({ href }: URL): string | undefined {
+    return this.#real.get(this.#local.get(href) ?? '')?.name;
+  }
+
   #replaced(body: Buffer, name: string, address: string): string | undefined {
     const url = URL.parse(String(parsed(Buffer.from(address, 'latin1').toString())));
     return url === null || !this.#isSafe(url)
@@ -74,6 +79,35 @@ export class UploadAddresses {
     return path;
   }
 }
+
+/** What may be recorded of an upload address: its origin, and for how many seconds it says that it is valid. */
+export interface UploadPlace {
+  readonly origin: string;
+  readonly life?: number;
+}
+
+/** @param atMs when the address was used, in epoch milliseconds */
+export function placeOf({ origin, searchParams }: URL, atMs: number): UploadPlace {
+  const life = [...searchParams].map(([name, value]) => lifeIn(name.toLowerCase(), value, atMs)).find(isLife);
+  return { origin, ...(life !== undefined && { life }) };
+}
+
+/**
+ * Reads the life of a signed address: seconds as in S3 and GCS (`X-Amz-Expires`, `X-Goog-Expires`), epoch seconds as in
+ * S3 signature version 2 and CloudFront (`Expires`), or a time as in Azure (`se`).
+ */
+function lifeIn(name: string, value: string, atMs: number): number | undefined {
+  if (/^x-(?:amz|goog)-expires$/.test(name)) return Number(value);
+  if (name === 'expires' || name === 'exp') return Math.round(Number(value) - atMs / 1000);
+  return name === 'se' ? Math.round((Date.parse(value) - atMs) / 1000) : undefined;
+}
+
+function isLife(seconds: number | undefined): seconds is number {
+  return Number.isInteger(seconds) && (seconds ?? 0) > 0 && (seconds ?? 0) <= longestLifeSeconds;
+}
+
+/** One year. A longer life is some other number. */
+const longestLifeSeconds = 366 * 86_400;
 
 /** Removes the local tokens from the recorder's addresses, as required for recording. */
 export function withoutLocalTokens(text: string): string {

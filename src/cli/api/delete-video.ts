@@ -1,9 +1,8 @@
-import { createInterface } from 'node:readline';
 import { printJson } from '../output/json.ts';
 import { cutEnd } from '../output/text-width.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';
-import type { Shell } from '../shell.ts';
+import { canAsk, confirm } from './confirm.ts';
 import type { Session } from './session.ts';
 
 /** `dropcast videos delete ID`: deletes permanently, so asks for confirmation first. */
@@ -35,32 +34,4 @@ async function requireConfirmation({ shell, client }: Session, id: string): Prom
     title === undefined ? escapeControls(id) : `${escapeControls(id)} "${cutEnd(escapeControls(title), TITLE_WIDTH)}"`;
   const question = `Delete ${name} (${escapeControls(status)}) and everything that belongs to it? This cannot be undone.`;
   if (!(await confirm(shell, question))) throw new CommandError('nothing was deleted', exitCodes.failed);
-}
-
-type Asking = Pick<Shell, 'stdin' | 'stderr' | 'stopping'>;
-
-/** Whether the command is attached to a terminal. */
-function canAsk({ stdin, stderr }: Pick<Shell, 'stdin' | 'stderr'>): boolean {
-  return stdin.isTTY && stderr.isTTY;
-}
-
-/**
- * Asks a yes-or-no question. Uses the terminal's own line editing, so that Ctrl-C remains a signal.
- *
- * @param question already escaped for the terminal
- * @returns true only for `y` and `yes`; false also when the input ends or the command is stopped
- */
-async function confirm({ stdin, stderr, stopping }: Asking, question: string): Promise<boolean> {
-  const lines = createInterface({ input: stdin, output: stderr, terminal: false, signal: stopping });
-  try {
-    const answer = await new Promise<string | null>((resolve) => {
-      lines.once('close', () => resolve(null));
-      lines.question(`${question} [y/N] `, resolve);
-    });
-    // Ctrl-D and Ctrl-C leave the cursor after the question.
-    if (answer === null) stderr.write('\n');
-    return /^\s*y(?:es)?\s*$/i.test(answer ?? '');
-  } finally {
-    lines.close();
-  }
 }

@@ -13,12 +13,19 @@ export interface Shared extends TargetOptions {
 export interface Registry {
   readonly shell: Shell;
   /** Adds a command with the options that all API commands share. */
-  command(group: Command, usage: string, texts: { readonly does: string; readonly example: string }): Command;
+  command(group: Command, usage: string, texts: Texts): Command;
   /** Runs a command against the service and sets the exit code. */
   run(options: TargetOptions, work: (session: Session) => Promise<number | void>): Promise<void>;
 }
 
-export const command: Registry['command'] = (group, usage, { does, example }) =>
+interface Texts {
+  readonly does: string;
+  readonly example: string;
+  /** Text after the example; by default the note on the request budget. */
+  readonly note?: string;
+}
+
+export const command: Registry['command'] = (group, usage, { does, example, note = BUDGET }) =>
   group
     .command(usage)
     .description(does)
@@ -31,7 +38,7 @@ export const command: Registry['command'] = (group, usage, { does, example }) =>
       ),
     )
     .addOption(where('--ca <file>', 'additional certificates (PEM) to trust'))
-    .addHelpText('after', `\nExample:\n  $ dropcast ${example}\n${BUDGET}`);
+    .addHelpText('after', `\nExample:\n  $ dropcast ${example}\n${note}`);
 
 /** Note on the request budget (api-spec section 8). */
 const BUDGET = `

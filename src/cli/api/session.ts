@@ -1,5 +1,5 @@
 import { createVideoClient } from '@dropcast/client';
-import type { VideoClient } from '@dropcast/client';
+import type { VideoClient, VideoClientOptions } from '@dropcast/client';
 import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { explain } from './explain-error.ts';
@@ -25,7 +25,7 @@ export async function inSession(
 ): Promise<number> {
   const target = await findTarget(shell, options);
   shell.takeOverSignals();
-  await using client = open(target);
+  await using client = openClient(target);
   try {
     return (await command({ shell, client, putHeaders: () => target.putHeaders() })) ?? exitCodes.fine;
   } catch (error) {
@@ -39,12 +39,17 @@ export async function inSession(
  */
 const MAX_SILENT_WAIT_MS = 10_000;
 
-function open({ baseUrl, apiKey, sendKeyTo, ca }: Target): VideoClient {
+/** @param options of the client, in addition to those of every command */
+export function openClient(
+  { baseUrl, apiKey, sendKeyTo, ca }: Target,
+  options: Omit<VideoClientOptions, 'baseUrl' | 'apiKey'> = {},
+): VideoClient {
   return createVideoClient({
     baseUrl,
     apiKey: apiKey.reveal(),
     sendKeyTo,
     maxRetryAfterMs: MAX_SILENT_WAIT_MS,
     ...(ca !== null && { ca }),
+    ...options,
   });
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseBaseUrl } from '../../config/addresses.ts';
 import { putHeadersOf } from '../../config/assemble.ts';
-import type { PutHeaders } from '../../config/config.ts';
+import type { Config, PutHeaders } from '../../config/config.ts';
 import type { Secret } from '../../config/secret.ts';
 import { readRegularFile } from '../../config/file-access.ts';
 import { ConfigNotFoundError, findConfig } from '../../config/find.ts';
@@ -21,6 +21,8 @@ export interface Target {
   /** Where the key came from, for messages. */
   readonly keyFrom: string;
   readonly sendKeyTo: readonly string[];
+  /** The configuration that names the service; null if something else does. */
+  readonly config: Config | null;
   /** Returns the configured headers for every PUT. */
   putHeaders(): PutHeaders;
   /** Trusted certificates in PEM format. */
@@ -83,6 +85,7 @@ async function fromEnvironment(shell: Shell, { text, from }: Address): Promise<S
     apiKey: key.secret,
     keyFrom: `$${KEY_VARIABLE}`,
     sendKeyTo: [],
+    config: null,
     putHeaders: () => ({ headers: {} }),
   };
 }
@@ -104,6 +107,7 @@ async function fromConfig(shell: Shell, option: string | undefined): Promise<Ser
   return {
     ...config.service,
     keyFrom: `service.api_key of ${escapeControls(file)}`,
+    config,
     putHeaders: () => putHeadersOf(config),
   };
 }

@@ -65,7 +65,7 @@ function leftBy(error: unknown, id: string | null): string {
 }
 
 /** Whether the service may have carried out the request even though no usable answer came back. */
-function isInDoubt(error: unknown): boolean {
+export function isInDoubt(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof RequestTimeoutError) return error.sent;
   return error instanceof ServerError || error instanceof UnreadableAnswerError || error instanceof AbortedError;
 }

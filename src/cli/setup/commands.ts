@@ -25,6 +25,7 @@ export function addSetupCommands(
     .option('--instance <name>', 'set up dropcast@NAME.service, which reads /etc/dropcast/NAME.yaml', instanceName)
     .option('--group <name>', 'group that shares a new folder; created if missing (default: dropcast)')
     .option('--test-clip', 'then send a test clip and remove it again')
+    .option('--probe', 'then find out which settings the service needs, as `dropcast probe` does')
     .action(async (options: SetupOptions) => (await import('./setup.ts')).setup(shell, installed.samples, options));
   withAnswers(
     program

@@ -10,6 +10,7 @@ export interface OtherFlags {
   readonly group?: string | undefined;
   readonly yes?: boolean | undefined;
   readonly testClip?: boolean | undefined;
+  readonly probe?: boolean | undefined;
   readonly force?: boolean | undefined;
 }
 
@@ -19,13 +20,27 @@ export interface OtherFlags {
  * @param command such as `sudo dropcast setup`
  */
 export function commandWith(command: string, flags: Omit<AnswerFlags, 'yes'> & OtherFlags): string {
-  const { service, keyFile, keyEnv, folder, channel, title, feed, group, config, instance, yes, testClip, force } =
-    flags;
+  const {
+    service,
+    keyFile,
+    keyEnv,
+    folder,
+    channel,
+    title,
+    feed,
+    group,
+    config,
+    instance,
+    yes,
+    testClip,
+    probe,
+    force,
+  } = flags;
   const named = { service, 'key-file': keyFile, 'key-env': keyEnv, folder, channel, title };
   const words = Object.entries({ ...named, group, config, instance }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${shellWord(value)}`],
   );
-  const given = Object.entries({ yes, 'test-clip': testClip, force }).flatMap(([name, is]) =>
+  const given = Object.entries({ yes, 'test-clip': testClip, probe, force }).flatMap(([name, is]) =>
     is === true ? [`--${name}`] : [],
   );
   return [command, ...words, ...given, ...(feed ?? []).map((id) => `--feed ${shellWord(id)}`)].join(' ');

@@ -27,6 +27,7 @@ export interface SetupOptions extends AnswerFlags {
   readonly group?: string;
   readonly force?: boolean;
   readonly testClip?: boolean;
+  readonly probe?: boolean;
   readonly plan?: boolean;
 }
 
@@ -63,11 +64,12 @@ export async function setup(shell: Shell, samples: string, options: SetupOptions
     { name: 'Service', run: () => startService(service) },
     { name: 'Ready', run: async () => untilReady(await configOf(shell, service), shell.stopping, patienceMs) },
     { name: 'Test clip', run: () => testClip(shell, service, { samples, isWanted: options.testClip, questions }) },
+    { name: 'Probe', run: () => probeService(shell, service, { samples, isWanted: options.probe, questions }) },
   ];
   await runSteps(shell, writing, `\`${again()}\``);
   // From here on, the configuration contains the answers.
-  const { instance, yes, testClip: isClipWanted } = options;
-  const rest = commandWith('sudo dropcast setup', { instance, yes, testClip: isClipWanted });
+  const { instance, yes, testClip: isClipWanted, probe: isProbeWanted } = options;
+  const rest = commandWith('sudo dropcast setup', { instance, yes, testClip: isClipWanted, probe: isProbeWanted });
   await runSteps(shell, steps, `\`${rest}\``);
   const { folders } = await configOf(shell, service);
   const group = folder === null || folder.isThere ? null : (options.group ?? SERVICE_USER);
@@ -155,11 +157,27 @@ async function configOf(shell: Shell, service: InstalledService): Promise<Config
   throw new CommandError(wrong.map((problem) => formatProblem(problem, '/')).join('\n'), exitCodes.badConfig);
 }
 
-async function testClip(
+/** An optional step. Without an answer and without questions, it is skipped. */
+interface Wanted {
+  readonly samples: string;
+  readonly isWanted: boolean | undefined;
+  readonly questions: Questions | null;
+}
+
+async function probeService(
   shell: Shell,
   service: InstalledService,
-  wanted: { readonly samples: string; readonly isWanted: boolean | undefined; readonly questions: Questions | null },
+  { samples, isWanted, questions }: Wanted,
 ): Promise<string | null> {
+  const question = 'Find out which settings the service needs? One small video is created and deleted again.';
+  if (!(isWanted ?? (await questions?.confirm(question)) ?? false)) return null;
+  const { probe } = await import('../probe/probe.ts');
+  const exitCode = await probe(shell, samples, { config: service.configFile, yes: true });
+  if (exitCode === exitCodes.fine) return 'see above; `dropcast probe` repeats it';
+  throw new CommandError('the probe did not get through: see above', exitCode);
+}
+
+async function testClip(shell: Shell, service: InstalledService, wanted: Wanted): Promise<string | null> {
   const isWanted =
     wanted.isWanted ?? (await wanted.questions?.confirm('Send a test clip now? It is removed again.')) ?? false;
   const config = await configOf(shell, service);

@@ -97,13 +97,18 @@ function requireTaken(folder: FolderConfig, name: string): ClipFiles {
 
 async function drop({ video, sidecar, marker }: ClipFiles, { samples }: TestClip): Promise<void> {
   await writeFile(sidecar, 'title: dropcast test clip\npublish: []\n', { flag: 'wx' });
-  const clip = Buffer.concat([await readFile(join(samples, 'clip.mp4')), uniqueBox()]);
+  const clip = await uniqueClip(samples);
   // The clip has a hidden name until it is complete.
   const partial = join(dirname(video), `.${randomBytes(4).toString('hex')}.part`);
   await writeFile(partial, clip, { flag: 'wx' });
   for (const path of [sidecar, partial]) await chmod(path, 0o664);
   await rename(partial, video);
   if (marker !== null) await writeFile(marker, '', { flag: 'wx' });
+}
+
+/** Returns a video of a few kilobytes whose bytes no earlier one had. @param samples folder of the sample media */
+export async function uniqueClip(samples: string): Promise<Buffer> {
+  return Buffer.concat([await readFile(join(samples, 'clip.mp4')), uniqueBox()]);
 }
 
 /**

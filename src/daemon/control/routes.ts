@@ -134,6 +134,11 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   app.post('/test-clip/ended', (context) =>
     withBody(context, async (body) => context.json(await endTestClip(daemon, body as { readonly id: string }))),
   );
+  // A command is about to send a request to the service with the daemon's key.
+  app.post('/request', async (context) => {
+    await daemon.gate.take('finish', AbortSignal.timeout(longestTurnMs));
+    return context.json({ v: 1 });
+  });
   app.route('/', notifyRoutes(ports.testNotifications));
   app.post('/reload', (context) =>
     withBody(context, async (body) => {
@@ -143,6 +148,9 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   );
   return app;
 }
+
+/** How long a command waits for the daemon's permission to send a request to the service. */
+const longestTurnMs = 20_000;
 
 /** Whether a request needs no database or only reads. */
 function isLocal({ method, path }: { readonly method: string; readonly path: string }): boolean {

@@ -8,9 +8,10 @@ test('the command to resume with keeps the answers, the skipped steps and the op
     instance: 'press',
     yes: true,
     testClip: true,
+    probe: true,
     force: true,
   };
   expect(commandWith('sudo dropcast setup', flags)).toBe(
-    "sudo dropcast setup --service 'https://v.example/v1' --instance 'press' --yes --test-clip --force --feed 'a' --feed 'b'",
+    "sudo dropcast setup --service 'https://v.example/v1' --instance 'press' --yes --test-clip --probe --force --feed 'a' --feed 'b'",
   );
 });

@@ -32,6 +32,7 @@ export const printers: Readonly<Record<string, readonly string[]>> = {
   open: ['open'],
   pause: ['pause'],
   plan: ['plan'],
+  probe: ['printReport'],
   publish: ['publish'],
   reapply: ['reapply'],
   reload: ['reload'],

@@ -1,4 +1,4 @@
-import type { ClientRequest } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import got from 'got';
 import type { Agents } from 'got';
@@ -24,6 +24,26 @@ export interface Exchange {
   /** Timeout for the whole exchange. Uploads have none; their stall watch replaces it. */
   readonly timeoutMs?: number | undefined;
   readonly onRequest?: (request: ClientRequest) => void;
+  readonly onExchange?: ((exchange: SeenExchange) => void) | undefined;
+}
+
+/** A request and its response as they were sent, with the key, signed addresses and headers: not for a log. */
+export interface SeenExchange {
+  /** When the request was sent, in epoch milliseconds. */
+  readonly at: number;
+  /** Time until the end of the response, in milliseconds. */
+  readonly ms: number;
+  readonly method: string;
+  readonly url: string;
+  /** Headers by lower-case name, without those of the connection. */
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  /** The JSON of the request; missing for a request without a body, and for a file. */
+  readonly requestBody?: string;
+  /** Statuses of the interim responses, such as 100 (RFC 9110 section 15.2). */
+  readonly interim: readonly number[];
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
 }
 
 /** Maximum length of a response. It allows 40 KiB for each video on a page of 100. */
@@ -42,16 +62,18 @@ export async function exchange({ what, url, line, signal, ...rest }: Exchange): 
   throwIfAborted(signal, what);
   // Serialised here because got reports a value that is not serialisable as a connection error.
   const json = rest.json === undefined ? undefined : JSON.stringify(rest.json);
+  const headersSent = {
+    ...rest.headers,
+    // Without this header, a proxy may compress every response (RFC 9110 section 12.5.3).
+    'accept-encoding': 'identity',
+    ...(json !== undefined && { 'content-type': 'application/json' }),
+  };
   const tooLong = new AbortController();
+  const [at, startedAt, interim] = [Date.now(), performance.now(), [] as number[]];
   try {
     const request = got(url, {
       method: rest.method,
-      headers: {
-        ...rest.headers,
-        // Without this header, a proxy may compress every response (RFC 9110 section 12.5.3).
-        'accept-encoding': 'identity',
-        ...(json !== undefined && { 'content-type': 'application/json' }),
-      },
+      headers: headersSent,
       agent: rest.agent,
       ...(rest.lookup !== undefined && { dnsLookup: rest.lookup }),
       signal: AbortSignal.any([signal, tooLong.signal]),
@@ -66,13 +88,27 @@ export async function exchange({ what, url, line, signal, ...rest }: Exchange): 
     });
     void request.on('request', (sent: ClientRequest) => {
       line.attach(sent);
+      sent.on('information', ({ statusCode }) => interim.push(statusCode));
       rest.onRequest?.(sent);
     });
     void request.on('downloadProgress', ({ transferred }) => {
       if (transferred > longestAnswerBytes) tooLong.abort();
     });
-    const { statusCode: status, headers, body } = await request;
-    return { status, headers, body: new TextDecoder().decode(body), url };
+    const { statusCode: status, headers, body: bytes } = await request;
+    const body = new TextDecoder().decode(bytes);
+    rest.onExchange?.({
+      at,
+      ms: performance.now() - startedAt,
+      method: rest.method,
+      url: url.href,
+      requestHeaders: headersSent,
+      ...(json !== undefined && { requestBody: json }),
+      interim,
+      status,
+      headers,
+      body,
+    });
+    return { status, headers, body, url };
   } catch (error) {
     if (signal.aborted) throw new AbortedError(what, signal);
     if (tooLong.signal.aborted) throw endless(what);

@@ -6,6 +6,7 @@ import { freshConnections, Line } from './connection.ts';
 import type { ProxyEnvironment } from './connection.ts';
 import { throwIfAborted } from '../errors.ts';
 import { exchange } from './exchange.ts';
+import type { SeenExchange } from './exchange.ts';
 import type { ApiRequest } from '../wire/requests.ts';
 import { createScrub } from './scrub.ts';
 import type { Scrub } from './scrub.ts';
@@ -34,6 +35,8 @@ export interface TransportOptions {
   /** Certificates (PEM) to trust in addition to Node's. */
   readonly ca?: string | undefined;
   readonly bandwidth?: Bandwidth | undefined;
+  /** Called with each answered request. It must not throw. */
+  readonly onExchange?: ((exchange: SeenExchange) => void) | undefined;
 }
 
 /** The outcome of one request. Without `status` there was no response. */
@@ -123,11 +126,12 @@ export class Transport implements AsyncDisposable {
   }
 
   #uploadWorld(): UploadWorld {
-    const { apiKey, bandwidth } = this.#options;
+    const { apiKey, bandwidth, onExchange } = this.#options;
     return {
       agent: this.#agent,
       userAgent: this.#userAgent,
       bandwidth,
+      onExchange,
       targets: this.#targets,
       refusesExpect: this.#refusesExpect,
       keyFor: (origin) => (this.#trusted.has(origin) ? apiKey.reveal() : null),
@@ -154,6 +158,7 @@ export class Transport implements AsyncDisposable {
       agent: this.#agent,
       line,
       signal,
+      onExchange: this.#options.onExchange,
       timeoutMs: timeoutMs ?? this.#options.timeoutMs,
     });
     if (url.protocol === 'https:') this.#targets.provedAt(line.peer);

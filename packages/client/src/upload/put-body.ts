@@ -10,6 +10,7 @@ import type { BodyReader } from './body-reader.ts';
 import { Line } from '../transport/connection.ts';
 import { AbortedError, throwIfAborted, UnreadableAnswerError, UploadServerError } from '../errors.ts';
 import { exchange } from '../transport/exchange.ts';
+import type { SeenExchange } from '../transport/exchange.ts';
 import { createScrub, secretsOfAddress, secretsOfHeaders } from '../transport/scrub.ts';
 import { StallWatch } from './stall-watch.ts';
 import { UploadBody } from './upload-body.ts';
@@ -54,6 +55,7 @@ export interface UploadWorld {
   readonly targets: UploadTargets;
   /** Origins that answered 417: later uploads to them omit `Expect`. */
   readonly refusesExpect: Set<string>;
+  readonly onExchange?: ((exchange: SeenExchange) => void) | undefined;
   /** Returns the key for an origin that may receive it, otherwise null. */
   keyFor(origin: string): string | null;
 }
@@ -172,6 +174,7 @@ async function send(
       lookup: target.lookup,
       line,
       signal,
+      onExchange: world.onExchange,
       onRequest: (request) => {
         void (expecting ? untilContinue(request, line, signal) : line.up).then(() => body.start());
         request.once('response', () => body.noteAnswer());

@@ -1,4 +1,5 @@
 import type { Comparison, Finding } from '../compare/compare.ts';
+import { forms, type SeenForm } from '../compare/forms.ts';
 import type { SettledPoint } from '../compare/settled-points.ts';
 
 /**
@@ -8,7 +9,7 @@ import type { SettledPoint } from '../compare/settled-points.ts';
  */
 export function comparisonText(comparison: Comparison, escapeControls: (text: string) => string): string {
   const departures = (findings: readonly Finding[]): readonly string[] => findings.map(departure).map(escapeControls);
-  const { violated, contradicted, unknown, confirmed, unseen, broken, settled, exchanges } = comparison;
+  const { violated, contradicted, unknown, confirmed, unseen, broken, settled, exchanges, forms: seen } = comparison;
   const same = settled.filter(({ name }) => name in comparison.switches);
   const unclear = settled.filter(({ values }) => values.length > 1);
   const groups: readonly (readonly [title: string, lines: readonly string[]])[] = [
@@ -18,6 +19,7 @@ export function comparisonText(comparison: Comparison, escapeControls: (text: st
     ['Without a complete answer', broken.map(({ exchange, what }) => `${what} (exchange ${exchange})`)],
     ['Switches that make the sandbox do the same', same.map((point) => `--set ${valuesOf(point)}`)],
     ['Not always the same: choose one for the sandbox', unclear.map(valuesOf)],
+    ['Not in the specification', seen.map(formLine).map(escapeControls)],
     ['As openapi.yaml assumes', confirmed.map(confirmation).map(escapeControls)],
     ['Assumed, and not seen', unseen.map(({ place, says }) => `${place}: ${says}`)],
   ];
@@ -36,6 +38,10 @@ function commandOf(switches: Comparison['switches']): string {
 
 function valuesOf({ name, values }: SettledPoint): string {
   return values.map(({ value, exchanges }) => `${name}=${value} (${numbers(exchanges)})`).join(', ');
+}
+
+function formLine({ name, values }: SeenForm): string {
+  return `${forms[name].about}: ${values.map(({ value, exchanges }) => `${value} (${numbers(exchanges)})`).join(', ')}`;
 }
 
 function departure({ place, says, what, exchanges }: Finding): string {

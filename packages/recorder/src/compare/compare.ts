@@ -2,6 +2,7 @@ import type { Switches } from '@dropcast/sandbox/profiles/switch-table';
 import type { RecordedExchange } from '../recording.ts';
 import { departuresOf, refusalDepartures, type Departure } from './departures.ts';
 import { jsonOf, operationOf, pathOf } from './exchanges.ts';
+import { seenForms, type SeenForm } from './forms.ts';
 import { bodyPlace, fieldPlace, pointsOfContract, statusPlace, type Point } from './points.ts';
 import { questions } from './questions.ts';
 import { settledPoints, switchesOf, type SettledPoint } from './settled-points.ts';
@@ -26,6 +27,8 @@ export interface Comparison {
   readonly settled: readonly SettledPoint[];
   /** Switches that make a sandbox behave like the service, for `startSandbox`; without defaults and unclear points. */
   readonly switches: Partial<Switches>;
+  /** Things that the service does and the specification does not mention. */
+  readonly forms: readonly SeenForm[];
 }
 
 export interface Finding {
@@ -121,6 +124,7 @@ class Tally {
       ),
       settled,
       switches: switchesOf(settled),
+      forms: seenForms(exchanges),
     };
   }
 

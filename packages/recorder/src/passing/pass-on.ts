@@ -13,6 +13,8 @@ export interface Passed {
     readonly headers: IncomingMessage['headersDistinct'];
     readonly body: CapturedBody;
   };
+  /** Statuses of the interim answers. */
+  readonly interim: readonly number[];
   /** Why the answer is incomplete. */
   readonly broken?: string;
 }
@@ -37,6 +39,8 @@ export async function passOn({ stop, ...options }: PassOptions): Promise<Passed>
   const { request, response, upstream } = options;
   const sent = new BodyCapture();
   const received = new BodyCapture();
+  const interim: number[] = [];
+  upstream.on('information', ({ statusCode }) => interim.push(statusCode));
   let incoming: IncomingMessage | undefined;
   let reason: string | undefined;
   let isAnswered = false;
@@ -64,6 +68,7 @@ export async function passOn({ stop, ...options }: PassOptions): Promise<Passed>
   lingerThenCut(request);
   return {
     request: sent.end(),
+    interim,
     ...(incoming && {
       answer: { status: incoming.statusCode ?? 0, headers: incoming.headersDistinct, body: received.end() },
     }),

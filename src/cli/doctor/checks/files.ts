@@ -3,23 +3,42 @@ import type { FolderStatus } from '../../../intake/folder-status.ts';
 import { stopOf, waitWords } from '../../../view/waits.ts';
 import type { Wait } from '../../../view/waits.ts';
 import { leftOutWords } from '../../../watch/left-out.ts';
+import { isRunning, LeftoverFile, nameOf } from '../../probe/leftover.ts';
 import { commandLine, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
-/** Reports files that need the operator. */
+/** Reports files that need the operator, and a video that a probe has left. */
 export const files: Check = {
   name: 'files and records',
   run: async (patient) => {
     const { status } = patient;
+    const left = await leftoverFinding(patient);
+    if (status === null && left.length > 0) return left;
     if (status === null) throw new SkippedError('the daemon is not running');
     const { counts, suspects, waits, folders } = status;
     return [
+      ...left,
       ...filesVerdict({ stuck: needsYouIn(counts), suspects, waits }, patient),
       ...folders.flatMap((folder) => leftOutFinding(folder, patient)),
     ];
   },
 };
+
+/** Reports what an interrupted `dropcast probe` may have left on the service. */
+async function leftoverFinding(patient: Patient): Promise<readonly Finding[]> {
+  const stateDir = patient.checked?.paths?.stateDir;
+  const left = stateDir === undefined ? null : await new LeftoverFile(stateDir).read().catch(() => null);
+  if (left === null || isRunning(left, patient.now)) return [];
+  return [
+    {
+      level: 'warning',
+      what: `an interrupted probe may have left ${nameOf(left)} on the service`,
+      why: 'viewers of its channel may see it',
+      fix: commandLine(patient, 'probe --clean-up'),
+    },
+  ];
+}
 
 /** Reports files that `include` may have missed: they look like media, and `exclude` does not list them. */
 export function leftOutFinding(

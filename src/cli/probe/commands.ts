@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { durationWithin } from '../argument-types.ts';
+import { command } from '../api/registry.ts';
+import type { Shared } from '../api/registry.ts';
+import type { Shell } from '../shell.ts';
+import type { ProbeOptions } from './probe.ts';
+
+/** Adds `dropcast probe`. @param samples folder of the sample media */
+export function addProbeCommand(
+  program: Command,
+  shell: Shell,
+  { samples, exit }: { readonly samples: string; exit(code: number): void },
+): void {
+  command(program, 'probe', {
+    does: 'find out what the service does and which settings it needs: asks first, then sends one small video, waits until it is ready, and deletes it',
+    example: 'probe --channel ch_news --timeout 10m',
+    note: '\nIts requests count against the hourly limit of the key, and in the budget of a\nrunning daemon.',
+  })
+    .summary('find out which settings the service needs; asks first')
+    .option('-y, --yes', 'do not ask')
+    .option('--channel <id>', 'channel of the video (default: that of the first rule, else the only one)')
+    .option(
+      '--timeout <duration>',
+      'how long the video may take to become ready (default: 5m)',
+      durationWithin('1s', '1h'),
+    )
+    .option('--out <file>', 'write a recording for `dropcast sandbox compare`; must not exist')
+    .option('--clean-up', 'only delete what an interrupted probe has left')
+    .action(async (options: Shared & ProbeOptions) =>
+      exit(await (await import('./probe.ts')).probe(shell, samples, options)),
+    );
+}
