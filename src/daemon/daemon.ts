@@ -140,7 +140,10 @@ export async function startDaemon(
       else parts.conductor.folderBack(event.folder);
     }
     if (event.type === 'file') parts.folders.written(event);
-    if (event.type === 'elsewhere') parts.folders.written({ before: null, facts: event.facts, isElsewhere: true });
+    if (event.type === 'elsewhere') {
+      parts.folders.written({ before: null, facts: event.facts, isElsewhere: true });
+      parts.conductor.heard(event.facts);
+    }
   });
   stack.use(parts.folders);
   const messageTargets = createMessageTargets();

@@ -14,7 +14,8 @@ export type Health = 'ok' | 'away' | 'waiting' | 'frozen' | 'paused';
 export function healthOf(waits: readonly Wait[]): Health {
   const causes = new Set(waits.map(({ cause }) => cause));
   if (causes.has('database')) return 'away';
-  if (waits.some(isObstacle)) return 'waiting';
+  // A spent quota is part of the plan, and its end is known or tried every hour.
+  if (waits.some((wait) => isObstacle(wait) && wait.cause !== 'quota')) return 'waiting';
   if (causes.has('folder')) return 'frozen';
   return causes.has('paused') ? 'paused' : 'ok';
 }

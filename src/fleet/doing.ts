@@ -21,7 +21,7 @@ const mostTold = 200;
 
 interface Here extends RoundsHere, Pick<Parameters<typeof sightToTell>[0], 'folders' | 'expectations'> {
   readonly rows: Pick<Rows, 'held'>;
-  readonly conductor: RoundsHere['conductor'] & Pick<Conductor, 'uploads' | 'pause' | 'names'>;
+  readonly conductor: RoundsHere['conductor'] & Pick<Conductor, 'uploads' | 'pause' | 'createsPauses' | 'names'>;
   readonly turn: Pick<Turn, 'signal'>;
   readonly contents: Pick<Contents, 'words'> | null;
 }

@@ -1,3 +1,4 @@
+import { accountTroubleOf } from '../pipeline/file/account-trouble.ts';
 import { failureOfMachine, stopped } from '../pipeline/file/failure.ts';
 import type { Failure, FailureKind } from '../pipeline/file/failure.ts';
 import {
@@ -38,7 +39,10 @@ export function toFailure(error: unknown): Failure {
     code: error.code,
     message: error.message,
     ...(error.status !== undefined && { status: error.status }),
-    ...(retryAfterMs !== undefined && { retryAfterMs: believedWait(retryAfterMs) }),
+    ...(retryAfterMs !== undefined && {
+      // The reset of a quota may be hours away.
+      retryAfterMs: accountTroubleOf(error) === null ? believedWait(retryAfterMs) : retryAfterMs,
+    }),
     ...(inDoubt === true && { inDoubt }),
   };
 }

@@ -1,5 +1,6 @@
 import { AbortedError } from '@dropcast/client';
 import type { RequestAtGate, RequestGate } from '@dropcast/client';
+import { accountTroubleOf } from '../pipeline/file/account-trouble.ts';
 import type { Budget, RequestPriority } from '../pipeline/file/ports.ts';
 import type { Gate } from './gate.ts';
 import { roomOf } from './budget-window.ts';
@@ -27,7 +28,10 @@ export function clientGateOf(gate: Gate): RequestGate {
       const priority = priorityOf(request);
       if (priority !== 'create') await gate.take(priority, request.signal);
     },
-    throttled: (retryAfterMs) => gate.throttled(retryAfterMs),
+    // A spent quota of videos holds back new videos only, which the pipeline sees to.
+    throttled: (retryAfterMs, code) => {
+      if (accountTroubleOf({ code }) === null) gate.throttled(retryAfterMs);
+    },
   };
 }
 

@@ -26,6 +26,7 @@ import type { Applied } from './steps/runner.ts';
 import { createSteps } from './steps/steps.ts';
 import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import { createUploads } from './steps/uploads.ts';
+import { createRefusedCreates } from './refused-creates.ts';
 import { createUploadHosts } from './upload-hosts.ts';
 import { aborted } from './wake-up.ts';
 
@@ -89,6 +90,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     }
     if (names.isDue()) rounds.start('names', () => names.look(signal));
     if (!isRecalled) await uploadHosts.recall();
+    if (!isRecalled) await refusedCreates.recall();
     isRecalled = true;
     await lanes.pump();
     await uploadHosts.tidy();
@@ -109,9 +111,17 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   };
 
   /** Releases the files that waited for a host once it is back, so that they skip their own backoff. */
-  const release = (): void => {
-    retries.serviceBack();
+  const release = (withAccount = false): void => {
+    retries.serviceBack(withAccount);
     loop.wake();
+  };
+
+  /** Restarts files that failed alike before that was found to be the account's trouble. */
+  const takeBack = async (ids: readonly string[], { code }: Failure): Promise<void> => {
+    for (const id of ids) {
+      const facts = await world.store.load(id);
+      if (facts?.end === 'failed' && facts.lastFailure?.code === code) await runner.apply(id, { type: 'RETRY' });
+    }
   };
 
   /** Handles failed background work. Everything waits if the machine has run out of a resource. */
@@ -138,7 +148,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   const breaker = createBreaker(world);
   const uploadHosts = createUploadHosts({
     ...world,
-    isBack: release,
+    isBack: () => release(),
     ringAt: (host, at) => loop.ringAt(`upload host ${host}`, at),
   });
   const names = createServiceNames({ ...world, back: release, ringAt: (at) => loop.ringAt('names', at) });
@@ -149,11 +159,22 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     apply: (id, event) => runner.apply(id, event),
     ringAt: (at) => loop.ringAt('size limits', at),
   });
-  const service = judgedService(world, { breaker, uploadHosts, names, stopping: signal });
+  const refusedCreates = createRefusedCreates({
+    ...world,
+    isBack: () => release(true),
+    takeBack: (ids, failure) => {
+      takeBack(ids, failure).catch((error: unknown) => broke('take back', error));
+    },
+    ringAt: (at) => loop.ringAt('refused creates', at),
+  });
+  const service = judgedService(world, { breaker, uploadHosts, names, refusedCreates, stopping: signal });
   const unconfirmed = createUnconfirmedCreates(world);
   const runner = createRunner({
     ...world,
-    steps: createSteps({ ...world, host: service.host, names, unconfirmed, uploads, uploadHosts, sizeLimits }, signal),
+    steps: createSteps(
+      { ...world, host: service.host, names, refusedCreates, unconfirmed, uploads, uploadHosts, sizeLimits },
+      signal,
+    ),
     policy: policyOf(clock, retry),
     ended,
     stuck: (id, error) => {
@@ -165,12 +186,13 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     {
       ...world,
       runner,
-      mayCreate: async () => uploadHosts.mayCreate() && (await unconfirmed.mayRisk()),
+      mayCreate: async () => uploadHosts.mayCreate() && refusedCreates.mayCreate() && (await unconfirmed.mayRisk()),
       isPaused: (folder) => pauses.holds(folder) !== null,
       uploadHosts,
       onEnd: (id, wasOurs) => {
         uploads.ended(id);
         uploadHosts.ended(id);
+        refusedCreates.ended(id);
         // Retrying immediately would busy-loop until the other worker is done.
         if (wasOurs) loop.wake();
       },
@@ -271,7 +293,8 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     probeNow: (): void => {
       breaker.probeNow();
       uploadHosts.tryNow();
-      release();
+      refusedCreates.tryNow();
+      release(true);
     },
     /**
      * Asks whether the service still has the video of a file that is done. If not, the file is held, as if this had
@@ -315,6 +338,10 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     progressedAt: () => loop.progressedAt(),
     /** Returns why everything, or every upload to one host, is waiting; null if nothing is. */
     pause: () => breaker.pause() ?? uploadHosts.pause(),
+    /** Returns why the service refuses new videos, of the whole account or of channels; empty if it accepts them. */
+    createsPauses: refusedCreates.pauses,
+    /** Learns from a row that another host has written. */
+    heard: refusedCreates.heard,
     /** Returns why a queued file cannot start at present; null if it only has to wait its turn. */
     noSlot: (facts: Facts): NoSlot | null => {
       const state = stateOf(facts);

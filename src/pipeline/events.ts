@@ -1,15 +1,20 @@
 import type { Facts } from './file/facts.ts';
+import type { AccountTrouble } from './file/account-trouble.ts';
 import type { Failure } from './file/failure.ts';
 
 /** Kinds of destination on the service that a rule can name. */
 export type NameKind = 'channel' | 'feed';
 
 /**
- * Why everything, or every upload to one host, is waiting, and when dropcast tries again. Times are epoch milliseconds.
+ * Why everything, every upload to one host, or every new file is waiting, and when dropcast tries again. Times are epoch milliseconds.
  */
 export interface Pause {
   readonly kind: 'offline' | 'suspended';
-  readonly holds: 'everything' | 'uploads';
+  readonly holds: 'everything' | 'uploads' | 'new files';
+  /** For `new files`: what the service refuses them for. */
+  readonly trouble?: AccountTrouble;
+  /** The channel whose new files wait; absent: those of the whole account. */
+  readonly channel?: string;
   readonly why: string;
   readonly code: string;
   readonly since: number;

@@ -1,9 +1,11 @@
+import { accountTroubleOf } from './file/account-trouble.ts';
 import type { Facts } from './file/facts.ts';
 import { webPageCode } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import type { NameKind } from './events.ts';
 import type { Answer, SendHooks, VideoHost, VideoLibrary } from './file/ports.ts';
 import type { Breaker } from './pause.ts';
+import type { RefusedCreates } from './refused-creates.ts';
 import type { ServiceNames } from './service-names.ts';
 import type { UploadHosts } from './upload-hosts.ts';
 
@@ -17,11 +19,12 @@ export function judgedService(
     readonly breaker: Pick<Breaker, 'judge'>;
     readonly uploadHosts: Pick<UploadHosts, 'judge' | 'believe' | 'isBelieved'>;
     readonly names: Pick<ServiceNames, 'refused' | 'whyNot' | 'worked'>;
+    readonly refusedCreates: Pick<RefusedCreates, 'judge' | 'succeeded'>;
     /** Fires when the daemon has to stop. Verdicts are then no longer awaited. */
     readonly stopping: AbortSignal;
   },
 ): { readonly host: VideoHost; readonly library: VideoLibrary } {
-  const { breaker, uploadHosts, names, stopping } = verdicts;
+  const { breaker, uploadHosts, names, refusedCreates, stopping } = verdicts;
   /** Explains a refusal by a missing channel or feed, which is not the file's fault. */
   const whyRefused = async (failure: Failure, kind: NameKind, name: string): Promise<Refusal | null> => {
     const unknown = await names.refused(failure, { kind, name }, stopping);
@@ -47,9 +50,19 @@ export function judgedService(
     host: {
       create: async (facts, token, signal) => {
         const answer = await host.create(facts, token, signal);
-        if (answer.ok) names.worked('channel', facts.plan?.channel ?? '');
-        const refused = answer.ok ? null : await whyRefused(answer.failure, 'channel', facts.plan?.channel ?? '');
-        return refused ?? judged(Promise.resolve(answer), signal);
+        if (answer.ok) {
+          names.worked('channel', facts.plan?.channel ?? '');
+          refusedCreates.succeeded(facts);
+          return answer;
+        }
+        const isOfAccount = accountTroubleOf(answer.failure) !== null;
+        const refused = isOfAccount ? null : await whyRefused(answer.failure, 'channel', facts.plan?.channel ?? '');
+        if (refused !== null) return refused;
+        const failure = await refusedCreates.judge(facts, answer.failure, async () => {
+          const probed = await library.probe(stopping);
+          return probed.ok || (probed.failure.kind === 'throttled' && !stopping.aborted);
+        });
+        return failure === null ? judged(Promise.resolve(answer), signal) : { ok: false, failure };
       },
       status: (videoId, signal, priority) => judged(host.status(videoId, signal, priority), signal),
       send: async (facts, hooks) => {

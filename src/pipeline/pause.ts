@@ -124,7 +124,7 @@ const holdsBackSome: ReadonlySet<string> = new Set([folderAway, ...Object.values
  * immediately. Pure.
  */
 export function afterFailure(state: BreakerState, failure: Failure, now: number): BreakerState {
-  if (state.pause !== null || holdsBackSome.has(failure.code)) return state;
+  if (state.pause !== null || failure.account !== undefined || holdsBackSome.has(failure.code)) return state;
   const { kind } = failure;
   return kind === 'suspended' || kind === 'offline' ? opened(state, kind, failure, now) : state;
 }

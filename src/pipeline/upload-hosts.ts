@@ -2,6 +2,7 @@ import { offlineProbeMs } from './file/backoff.ts';
 import type { Events, Pause } from './events.ts';
 import type { Facts } from './file/facts.ts';
 import { isOfHost, refusedAddressesCode, webPageCode } from './file/failure.ts';
+import { accountTroubleOf } from './file/account-trouble.ts';
 import type { Failure } from './file/failure.ts';
 import type { Answer, Clock, FileStore } from './file/ports.ts';
 import type { RowStore } from './file/row-groups.ts';
@@ -47,6 +48,9 @@ interface Host {
  */
 const triesUntilTold = 2;
 const longWaitMs = 10_000;
+
+/** Interval between two tries of a host that refuses files because of the account, unless it names a time. */
+const accountProbeMs = 60 * 60_000;
 
 const mostRemembered = 1_000;
 
@@ -151,7 +155,8 @@ export function createUploadHosts(world: {
     const tries = (outage?.tries ?? 0) + 1;
     const isRefusal = failure.code === refusedAddressesCode;
     const leastMs = isRefusal || failure.code === webPageCode ? costlyProbeMs : offlineProbeMs(tries - 1);
-    const waitMs = Math.max(failure.retryAfterMs ?? 0, leastMs);
+    const isOfAccount = accountTroubleOf(failure) !== null;
+    const waitMs = isOfAccount ? accountWaitMs(failure) : Math.max(failure.retryAfterMs ?? 0, leastMs);
     const isTold = outage?.isTold === true;
     host.outage = {
       ...(outage ?? newOutage(failure, clock.elapsed())),
@@ -225,10 +230,16 @@ export function createUploadHosts(world: {
     judge: <T>(upload: Sent, answer: Answer<T>, isFirstUse = false): Answer<T> => {
       if (answer.ok) succeeded(upload);
       if (answer.ok) return answer;
-      const failure = ofRefusal(upload, answer.failure, isFirstUse);
+      const isOfAccount = accountTroubleOf(answer.failure) !== null;
+      const failure = isOfAccount
+        ? ({ ...answer.failure, kind: 'offline' } as const)
+        : ofRefusal(upload, answer.failure, isFirstUse);
       if (!isOfHost(failure)) return answer;
       const host = hostOf(upload);
-      if (isOfFile(host, upload)) return answer;
+      if (isOfFile(host, upload)) {
+        // A smaller file may fit into what is left of the account's storage or quota.
+        return isOfAccount ? { ok: false, failure: { ...failure, retryAfterMs: accountWaitMs(failure) } } : answer;
+      }
       failed(host, upload, failure);
       // This file may be the one that is testing the host.
       const retryAfterMs = Math.max(1, (host.outage?.nextTryAt ?? 0) - clock.elapsed());
@@ -264,14 +275,16 @@ export function createUploadHosts(world: {
       return true;
     },
     /**
-     * Whether new records are worthwhile. False while the only known upload host refuses every new address. True again
+     * Whether new records are worthwhile. False while the only known upload host refuses every new address or, because
+     * of the account, every file. True again
      * if no file uses the next try, for example because its folder is paused; a new record then tests the host.
      */
     mayCreate: (): boolean =>
       ![...hosts].some(
         ([origin, { outage }]) =>
           (lastTaken === null || lastTaken === origin) &&
-          outage?.isRefusal === true &&
+          outage !== null &&
+          (outage.isRefusal || accountTroubleOf(outage.failure) !== null) &&
           !isOverdue(outage, clock.elapsed()),
       ),
     /**
@@ -341,6 +354,11 @@ export function createUploadHosts(world: {
     }
     return false;
   }
+}
+
+/** Returns how long a host that refuses files because of the account is left alone, in milliseconds. */
+function accountWaitMs({ retryAfterMs = accountProbeMs }: Failure): number {
+  return Math.min(Math.max(retryAfterMs, costlyProbeMs), 24 * accountProbeMs);
 }
 
 function newHost(): Host {

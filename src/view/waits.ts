@@ -40,7 +40,7 @@ export interface Wait {
 
 /** The parts of the daemon that waits are derived from. */
 export interface WaitPorts {
-  readonly conductor: Pick<Conductor, 'pause' | 'createsWaitUntil'> & {
+  readonly conductor: Pick<Conductor, 'pause' | 'createsPauses' | 'createsWaitUntil'> & {
     readonly pauses: Pick<Conductor['pauses'], 'list'>;
     readonly names: Pick<Conductor['names'], 'unknown'>;
   };
@@ -63,6 +63,7 @@ export function waitsOf({ conductor, gate, times, folders, fleet }: WaitPorts, n
     // While the database is away, failed writes are not a separate cause.
     ...(pause === null || (away !== null && obstacleOf(pause) === 'database') ? [] : [ofPause(pause)]),
     ...pausedBy(conductor.pauses.list(), now),
+    ...conductor.createsPauses().map(ofPause),
     ...(createsUntil === null ? [] : [ofCreates(createsUntil)]),
     ...(startAt === null ? [] : [ofWindow(startAt)]),
     ...(blockedUntil > now ? [ofRateLimit(blockedUntil)] : []),
@@ -79,8 +80,9 @@ function ofDatabase(why: string, since: number | null): Wait {
 
 /** Converts a pause that dropcast set itself into a wait. Pure. */
 export function ofPause(pause: Pause): Wait {
-  const { holds, why, since, nextProbeAt } = pause;
-  return { ...none, cause: obstacleOf(pause), holds, what: holds, why, since, until: nextProbeAt };
+  const { holds, why, since, nextProbeAt, channel } = pause;
+  const scope = channel === undefined ? { holds, what: holds } : { holds: 'some' as const, what: filesFor(channel) };
+  return { ...none, cause: obstacleOf(pause), ...scope, why, since, until: nextProbeAt };
 }
 
 /** Converts operators' pauses into waits, the pause of everything first. Pure. @param now epoch milliseconds */
@@ -127,16 +129,21 @@ export function ofName({ kind, name, since }: UnknownName): Wait {
     ...none,
     cause: `unknown ${kind}`,
     holds: 'some',
-    what: kind === 'channel' ? `files for channel ${name}` : `videos for feed ${name}`,
+    what: kind === 'channel' ? filesFor(name) : `videos for feed ${name}`,
     why: `the service does not have the ${kind}`,
     since,
     remedy: `create it there, or correct the rules and run \`${operatorCommand('dropcast reload')}\``,
   };
 }
 
+/** Names the files of a channel. */
+export function filesFor(channel: string): string {
+  return `files for channel ${channel}`;
+}
+
 /** Returns the cause that stops all sending; null if something can be sent. Pure. */
 export function stopOf(waits: readonly Wait[]): Wait | null {
-  return waits.find(({ holds, cause }) => holds === 'everything' || cause === 'upload host') ?? null;
+  return waits.find((wait) => wait.holds === 'everything' || (wait.holds === 'uploads' && isObstacle(wait))) ?? null;
 }
 
 /**
@@ -163,6 +170,7 @@ function goalOf({ cause }: Wait): string {
 
 const goals: Readonly<Partial<Record<WaitCause, string>>> = {
   machine: 'for this machine',
+  storage: 'for storage on the service',
   'unanswered creates': 'for answers to create requests',
 };
 
@@ -216,6 +224,9 @@ const obstacles: ReadonlySet<WaitCause> = new Set<WaitCause>([
   'database',
   'key',
   'account',
+  'quota',
+  'storage',
+  'channel',
   'service',
   'upload host',
   'machine',

@@ -38,6 +38,7 @@ function working(ids: readonly string[]): Daemon {
       pause: () => null,
       comparison: () => null,
       createsWaitUntil: () => null,
+      createsPauses: () => [],
       names: { unknown: () => [] },
       feedsWaiting: () => [],
       pollTrouble: () => null,

@@ -49,6 +49,7 @@ function daemonOf({ uploads = [{}], pace = {}, conductor = {} }: Partial<World>)
     conductor: {
       pause: () => null,
       createsWaitUntil: () => null,
+      createsPauses: () => [],
       noSlot: () => 'all',
       uploads: () => live,
       pace: () => ({ bytesPerSecond, processingMs: null, latePoll: null }),

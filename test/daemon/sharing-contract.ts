@@ -16,6 +16,7 @@ const conductor = {
   uploads: () => [upload],
   pace: () => ({ bytesPerSecond: 10, processingMs: 7, latePoll: null }),
   pause: () => null,
+  createsPauses: () => [],
   names: { unknown: () => [] },
   feedsWaiting: () => [],
   pollTrouble: () => null,

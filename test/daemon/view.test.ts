@@ -33,6 +33,7 @@ const daemon = {
     pauses: noPauses,
     pause: () => null,
     createsWaitUntil: () => null,
+    createsPauses: () => [],
     names: { unknown: () => [] },
     feedsWaiting: () => [],
     pollTrouble: (): PollTrouble | null => null,

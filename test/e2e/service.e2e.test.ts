@@ -257,24 +257,21 @@ describe.concurrent('a service that is unreachable or refuses everything', () =>
   test.for([
     { name: '402', act: (response: ServerResponse) => refusal(response, 402, 'payment_required') },
     { name: '403', act: (response: ServerResponse) => refusal(response, 403, 'forbidden') },
-  ])(
-    '$name to create requests: everything waits, and continues when `retry --all` asks again',
-    async ({ name, act }) => {
-      await using waiting = await startWaiting();
-      const { station, waits, dropSome, allDone, noneFailed } = waiting;
-      station.faults.api = (request, response) => isCreate(request) && act(response);
-      await dropSome(`no-${name}`);
-      await waits('suspended');
-      await noneFailed();
-      station.faults.api = null;
-      const retry = await dropcast(['retry', '--all', '--config', station.scratch.config]);
-      expect(retry).toMatchObject({
-        code: 0,
-        stdout: expect.stringMatching(new RegExp(`everything waits: .*${name}`)),
-      });
-      await allDone(`no-${name}`);
-    },
-  );
+  ])('$name to create requests: new files wait, and continue when `retry --all` asks again', async ({ name, act }) => {
+    await using waiting = await startWaiting();
+    const { station, waits, dropSome, allDone, noneFailed } = waiting;
+    station.faults.api = (request, response) => isCreate(request) && act(response);
+    await dropSome(`no-${name}`);
+    await waits('suspended');
+    await noneFailed();
+    station.faults.api = null;
+    const retry = await dropcast(['retry', '--all', '--config', station.scratch.config]);
+    expect(retry).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(new RegExp(`files wait: .*${name}`)),
+    });
+    await allDone(`no-${name}`);
+  });
 
   test('404 to everything is the address, not the files: everything waits with the reason', async () => {
     await using waiting = await startWaiting();

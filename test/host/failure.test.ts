@@ -16,6 +16,10 @@ const table: readonly (readonly [unknown, object])[] = [
   [new errors.NotFoundError('m', { status: 404 }), { kind: 'gone' }],
   [new errors.RateLimitedError('m', { status: 429, retryAfterMs: 5000 }), { kind: 'throttled', retryAfterMs: 5000 }],
   [new errors.RateLimitedError('m', { retryAfterMs: 86_400_000 }), { kind: 'throttled', retryAfterMs: 3_600_000 }],
+  [
+    new errors.RateLimitedError('m', { code: 'daily_limit_reached', retryAfterMs: 50_000_000 }),
+    { kind: 'throttled', retryAfterMs: 50_000_000 },
+  ],
   [new errors.RejectedError('m', { status: 422 }), { kind: 'permanent' }],
   [new errors.RejectedError('m', { status: 408 }), { kind: 'transient', inDoubt: true }],
   [new errors.RejectedError('m', { status: 425 }), { kind: 'transient', inDoubt: true }],

@@ -144,3 +144,20 @@ test('a budget that is closed grants nothing; one that cannot be written says wh
   expect(await budgetOf(refusing(new AbortedError('waiting'))).take('create', signal)).toBe(false);
   await expect(budgetOf(refusing(new Error('disk full'))).take('create', signal)).rejects.toThrow('disk full');
 });
+
+test('a 429 for a spent quota of videos holds up no other request', async () => {
+  const { gate, throttled } = countingGate();
+  await using opened = open(gate);
+  const headers = { 'retry-after': '9000' };
+  nock(base)
+    .post('/videos')
+    .reply(429, { error: { code: 'daily_limit_reached', message: 'm' } }, headers);
+  nock(base)
+    .post('/videos')
+    .reply(429, { error: { code: 'rate_limited', message: 'm' } }, headers);
+  const quota = await opened.host.create(someFacts(), 't', signal);
+  expect(quota).toMatchObject({ failure: { code: 'daily_limit_reached', retryAfterMs: 9_000_000 } });
+  expect(throttled).toEqual([]);
+  await opened.host.create(someFacts(), 't', signal);
+  expect(throttled).toEqual([9_000_000]);
+});

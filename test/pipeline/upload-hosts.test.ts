@@ -242,3 +242,24 @@ describe('a host that refuses new addresses', () => {
     expect(mayCreate()).toBe(true);
   });
 });
+
+test.each([
+  failure('permanent', { code: 'quota_reached', status: 413 }),
+  failure('transient', { code: 'insufficient_storage', status: 507, inDoubt: true }),
+  failure('address dead', { code: 'storage_full', status: 403 }),
+])('$code to a PUT concerns all files: one tries an hour later, and no file gets a record until then', (why) => {
+  const { judge, isOpen, admit, ended, mayCreate, pause, clock } = open();
+  const refused = { ok: false, failure: why } as const;
+  expect(judge(at('one'), refused)).toMatchObject({ failure: { kind: 'offline', code: why.code, retryAfterMs: hour } });
+  expect(pause()).toMatchObject({ holds: 'uploads', code: why.code, nextProbeAt: clock.now() + hour });
+  expect([isOpen(at('one', 'f_2')), mayCreate()]).toEqual([false, false]);
+  clock.advance(hour);
+  expect(admit(at('one', 'f_2'))).toBe(true);
+  judge(at('one', 'f_2'), succeeds);
+  ended('f_2');
+  expect([pause(), mayCreate()]).toEqual([null, true]);
+  // It does not fit into what is left: it waits, and the others continue.
+  clock.advance(minute);
+  expect(judge(at('one'), refused)).toMatchObject({ failure: { kind: 'offline', retryAfterMs: hour } });
+  expect([pause(), mayCreate()]).toEqual([null, true]);
+});

@@ -10,6 +10,8 @@ export interface Moment {
   /** Why the database of its fleet does not answer. */
   readonly away?: string;
   readonly pause?: Partial<Pause>;
+  /** Why the service refuses new videos. */
+  readonly refused?: Partial<Pause>;
   readonly people?: readonly OperatorPause[];
   readonly createsUntil?: number;
   readonly startAt?: number;
@@ -29,8 +31,10 @@ const offline: Pause = {
 };
 
 /** What only this host sees of a moment. */
-export const sightAt = ({ pause, unknown = [], frozen = [] }: Moment) => ({
+export const sightAt = ({ pause, refused, unknown = [], frozen = [] }: Moment) => ({
   pause: pause === undefined ? null : { ...offline, ...pause },
+  creates:
+    refused === undefined ? [] : [{ ...offline, kind: 'suspended' as const, holds: 'new files' as const, ...refused }],
   unknown: unknown.map((kind) => ({ kind, name: `${kind}_x`, since: noon - 5 * minute })),
   folders: frozen.map((path) => ({ path, state: 'frozen' as const, why: 'nothing is mounted there' })),
 });
@@ -38,12 +42,13 @@ export const sightAt = ({ pause, unknown = [], frozen = [] }: Moment) => ({
 /** The waits of a daemon at a moment. @param now epoch milliseconds */
 export function waitsAt(moment: Moment, now = noon): readonly Wait[] {
   const { away, people = [], createsUntil = null, startAt = null, blockedUntil = 0 } = moment;
-  const { pause, unknown, folders } = sightAt(moment);
+  const { pause, creates, unknown, folders } = sightAt(moment);
   const usage = { used: 9, limit: 1_000, waiting: 0, total: 9, frees: [], blockedMs: 0, others: 0, blockedUntil };
   return waitsOf(
     {
       conductor: {
         pause: () => pause,
+        createsPauses: () => creates,
         createsWaitUntil: () => createsUntil,
         pauses: { list: () => people },
         names: { unknown: () => unknown },

@@ -68,7 +68,7 @@ const refused: Pause = {
 const byRoot = { folder: null, since: now + 9 * minute, until: new Date('2026-11-28T18:00').getTime(), by: 'root' };
 
 const seen = { silent: [], feeds: new Map(), budget: { isUsedUp: false, limit: 1_000 } };
-const quiet = { host: null, pause: null, unknown: [], folders: [], expected: [] };
+const quiet = { host: null, pause: null, creates: [], unknown: [], folders: [], expected: [] };
 const troubleOf = (more: object) => troublesOf({ ...seen, sights: [{ ...quiet, ...more }] }, now)[0];
 const mailOf = (pause: Pause, queued = 5): string => {
   const { title = '', body = '', kind = 'paused' } = troubleOf({ pause }) ?? {};
@@ -228,7 +228,7 @@ const sentences: readonly (readonly [number, string, () => string, RegExp])[] = 
     37,
     'retry --all',
     () => retryLines({ ...retried, waited: 'the service cannot be reached', mend: [] }).join(' '),
-    /^Checking the service now; everything waits: .*\. No failed files need a retry\.$/,
+    /^Checking the service now; files wait: .*\. No failed files need a retry\.$/,
   ],
   [
     38,

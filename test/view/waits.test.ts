@@ -111,6 +111,24 @@ const moments: readonly Shown[] = [
     metrics: ['paused{holds="uploads"} 1'],
   },
   {
+    name: 'the quota of the service is used up',
+    at: { refused: { code: 'quota_reached', trouble: 'quota', why: 'the service answered 403 quota_reached' } },
+    brief: 'Waiting for the quota',
+    lines: ['New files wait: the service answered 403 quota_reached, since 12:02; next try at 12:15.'],
+    file: 'waiting for the quota',
+    once: 'Waiting: the service answered 403 quota_reached, since 12:02; next try at 12:15',
+    told: ['New files wait for the quota'],
+    metrics: ['paused{holds="new files"} 1'],
+  },
+  {
+    name: 'the service suspended a channel',
+    at: {
+      refused: { code: 'channel_suspended', trouble: 'channel', channel: 'ch_a', why: 'the service answered 403' },
+    },
+    lines: ['Files for channel ch_a wait: the service answered 403, since 12:02; next try at 12:15.'],
+    told: ['Files for channel ch_a wait'],
+  },
+  {
     name: 'anna paused everything',
     at: { people: [all] },
     brief: 'Paused by anna since 11:00 until 18:00',

@@ -174,7 +174,7 @@ export class Caller {
     } catch (error) {
       if (error instanceof RateLimitedError && gate !== undefined) {
         // `throttled` may be async despite its type; awaiting it keeps a rejection from ending the process.
-        const telling = (async (): Promise<unknown> => gate.throttled(error.retryAfterMs))();
+        const telling = (async (): Promise<unknown> => gate.throttled(error.retryAfterMs, error.code))();
         await untilAborted(telling, signal, request.operation);
       }
       throw error;

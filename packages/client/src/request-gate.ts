@@ -14,8 +14,9 @@ export interface RequestGate {
    *
    * @param retryAfterMs the requested wait, in milliseconds, 1,000 or more; undefined if the response does not state
    *   one
+   * @param code the service's error code: a daily quota is no reason to send nothing else
    */
-  throttled(retryAfterMs: number | undefined): void;
+  throttled(retryAfterMs: number | undefined, code: string): void;
 }
 
 /** A request about to be sent. Contains no secrets: only the origin of an upload address appears. */

@@ -59,10 +59,10 @@ export async function watchUntilIdle(
       }
       const waits = daemon.waits();
       // The picture is read from the ledger only while something is blocked.
-      const { stages } = waits.length === 0 ? { stages: [] } : await daemon.picture();
+      const { stages, retrying } = waits.length === 0 ? { stages: [], retrying: { files: 0 } } : await daemon.picture();
       const why = daemon.folders.isSettling() ? null : whyAway(tally.active(), waits);
       if (why !== null) return { is: 'stuck', why };
-      const wait = mainWait(waits, filesIn(stages, 'queued'));
+      const wait = mainWait(waits, filesIn(stages, 'queued') + retrying.files);
       report(wait);
       if (wait !== null && isStuck(wait, stages, offlineMs))
         return { is: 'stuck', why: lastingWords(wait, Date.now()) };
@@ -97,7 +97,7 @@ export function whyAway(active: Iterable<Facts>, waits: readonly Wait[]): string
 }
 
 /** Causes of waiting that only the operator can remove. */
-const needPerson: ReadonlySet<WaitCause> = new Set<WaitCause>(['key', 'account', 'machine']);
+const needPerson: ReadonlySet<WaitCause> = new Set<WaitCause>(['key', 'account', 'storage', 'channel', 'machine']);
 
 /**
  * Whether a wait ends the run: only the operator can fix it, or it is taking longer than the command may wait.
@@ -105,9 +105,9 @@ const needPerson: ReadonlySet<WaitCause> = new Set<WaitCause>(['key', 'account',
  * @param offlineMs how long to wait for an unreachable service, in milliseconds
  */
 export function isStuck({ cause, holds, since, until }: Wait, stages: Picture['stages'], offlineMs: number): boolean {
-  if (needPerson.has(cause)) return true;
-  if (cause === 'paused') return false;
   const isAllElseDone = filesIn(stages, 'uploading', 'processing', 'publishing') === 0;
+  if (needPerson.has(cause)) return isAllElseDone || holds !== 'new files';
+  if (cause === 'paused') return false;
   if (holds !== 'everything' && !isAllElseDone) return false;
   const ms = since === null ? (until ?? 0) - Date.now() : Date.now() - since;
   return ms > offlineMs;

@@ -48,7 +48,8 @@ export async function retry(
     else if (refusal !== null) answers.refuse(name ?? facts.id, refusal);
     else done.push(facts);
   }
-  const waited = daemon.conductor.pause()?.why ?? null;
+  const { conductor } = daemon;
+  const waited = (conductor.pause() ?? conductor.createsPauses()[0])?.why ?? null;
   if (!isPlanned) daemon.conductor.probeNow();
   return {
     v: 1,

@@ -1,4 +1,5 @@
 import { hasCode, nameOfCode } from '../../errno.ts';
+import type { AccountTrouble } from './account-trouble.ts';
 import type { Checksum, Digests } from './checksums.ts';
 import { LedgerUnavailableError } from './store-errors.ts';
 
@@ -54,8 +55,13 @@ export interface Failure {
    * not compared yet.
    */
   readonly likeness?: Likeness;
-  /** For a file that was sent completely but not confirmed: the code of what prevents another upload. */
+  /**
+   * For a file that waits for something else: the code of that. It prevents another upload of a file that was sent
+   * completely but not confirmed, or is why the service refuses new videos.
+   */
   readonly because?: string;
+  /** Why the service refuses every new video, since when (epoch milliseconds), and of which channel if only of one. */
+  readonly account?: { readonly trouble: AccountTrouble; readonly since: number; readonly channel?: string };
   /** For a mismatch: the file's digests. Absent: not known. */
   readonly digests?: Digests;
   /** For a file that the operator ignores: the failure that held it before. */
@@ -161,6 +167,9 @@ export const refusedAddressesCode = 'addresses_refused';
 /** Code for 'uploads may not start at this time of day'. */
 export const outsideWindowCode = 'upload_window';
 
+/** Code for 'no request was sent, because the service refuses new videos'. */
+export const createsRefusedCode = 'creates_refused';
+
 /** Codes of files that are waiting for a channel or feed that the service does not have. */
 export const unknownNameCodes = { channel: 'unknown_channel', feed: 'unknown_feed' } as const;
 
@@ -177,6 +186,7 @@ const mereWaits: ReadonlySet<string> = new Set([
   stopped.code,
   twinCode,
   outsideWindowCode,
+  createsRefusedCode,
 ]);
 
 /**

@@ -35,6 +35,8 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
    * credential arrives with a restart and must not take five minutes to work.
    */
   let isServiceBack = true;
+  /** Whether these include the files that waited because the service refuses new videos. */
+  let isAccountBack = false;
 
   const waiting = (dueBy: number, limit: number) => store.rows({ group: 'retrying', dueBy, limit });
 
@@ -47,12 +49,19 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
     if (!isServiceBack) return;
     // Cleared before the query, because the service may come back in the meantime for files that this query did not
     // see.
-    isServiceBack = false;
+    const withAccount = isAccountBack;
+    [isServiceBack, isAccountBack] = [false, false];
     try {
       // `folderBack` releases the files of a folder that is available again.
-      await releaseEach((facts) => waitedForService(facts) && facts.lastFailure?.code !== folderAway);
+      await releaseEach(
+        (facts) =>
+          waitedForService(facts) &&
+          facts.lastFailure?.code !== folderAway &&
+          (withAccount || facts.lastFailure?.account === undefined),
+      );
     } catch (error) {
       isServiceBack = true;
+      isAccountBack ||= withAccount;
       throw error;
     }
   };
@@ -120,9 +129,14 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
     },
     /** Schedules a round for a file that must wait until `notBefore` (epoch milliseconds). */
     waits,
-    /** Records that the service or an upload host is back. The next round releases the files that waited for it. */
-    serviceBack: (): void => {
+    /**
+     * Records that the service or an upload host is back. The next round releases the files that waited for it.
+     *
+     * @param withAccount whether the service may also accept new videos again
+     */
+    serviceBack: (withAccount = false): void => {
       isServiceBack = true;
+      isAccountBack ||= withAccount;
     },
     /** Records that a watched folder can be trusted again. The next round releases the files that waited for it. */
     folderBack: (folder: string): void => {

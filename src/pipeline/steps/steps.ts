@@ -2,6 +2,7 @@ import type { Budget, Elsewhere, LeftoverStore, LocalFiles, Receipts, VideoHost,
 import type { Facts } from '../file/facts.ts';
 import type { RowStore } from '../file/row-groups.ts';
 import type { Failure } from '../file/failure.ts';
+import type { RefusedCreates } from '../refused-creates.ts';
 import type { ServiceNames } from '../service-names.ts';
 import type { SizeLimits } from '../size-limits.ts';
 import { createAges } from '../ages.ts';
@@ -27,6 +28,7 @@ export interface StepsWorld {
   readonly uploadHosts: UploadWorld['uploadHosts'];
   readonly names: Pick<ServiceNames, 'whyNot'>;
   readonly sizeLimits: SizeLimits;
+  readonly refusedCreates: Pick<RefusedCreates, 'admit'>;
   uploadsStartAt(): number | null;
   newToken(): string;
 }
@@ -49,8 +51,9 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
     binding: new Set<string>(),
     local: {
       ...world.local,
-      // Checked before the request, so that files waiting for a channel cost no requests.
-      check: async (facts: Facts) => whyNoChannel(facts, world) ?? world.local.check(facts),
+      // Checked before the request, so that files waiting for a channel or the account cost no requests.
+      check: async (facts: Facts) =>
+        whyNoChannel(facts, world) ?? world.refusedCreates.admit(facts) ?? world.local.check(facts),
       hash: hashAnywhere,
     },
     budget: {

@@ -87,7 +87,9 @@ function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Pro
 
 function createWorkGauges(registry: Registry, daemon: MeasuredDaemon): () => void {
   const gauge = gaugesOf(registry);
-  const paused = gauge('dropcast_paused', '1 while everything waits for the service, or all uploads do.', ['holds']);
+  const paused = gauge('dropcast_paused', '1 while everything waits for the service, or all uploads or new files do.', [
+    'holds',
+  ]);
   const limit = gauge('dropcast_api_budget_limit', 'Requests allowed per hour.');
   const remaining = gauge('dropcast_api_budget_remaining', 'Requests that may be sent now.');
   const byPeople = gauge('dropcast_paused_by_people', 'Pauses set by people, of everything or of a folder.', ['holds']);
@@ -112,7 +114,7 @@ function createWorkGauges(registry: Registry, daemon: MeasuredDaemon): () => voi
         { kind },
         count(({ cause }) => cause === `unknown ${kind}`),
       );
-    for (const holds of ['everything', 'uploads'] as const)
+    for (const holds of ['everything', 'uploads', 'new files'] as const)
       paused.set(
         { holds },
         count((wait) => isObstacle(wait) && wait.holds === holds),

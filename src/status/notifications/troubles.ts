@@ -1,6 +1,7 @@
 import { wholeSentence } from '../../view/words/capitalised.ts';
 import { feedFailed, feedIsBack, heardWords, nameIsThere, silentWords } from '../../view/words/events.ts';
 import { obstacleOf, overWords } from '../../view/words/stop-words.ts';
+import type { Obstacle } from '../../view/words/stop-words.ts';
 import { headingOf, lastingWords, ofFolder, ofName, ofPause } from '../../view/waits.ts';
 import type { Wait } from '../../view/waits.ts';
 import type { Sight } from '../../view/hosts/sights.ts';
@@ -40,9 +41,10 @@ export function troublesOf({ sights, silent, feeds, budget }: Seen, now: number)
   ]).map((trouble) => ofSome(trouble, sights.length));
 }
 
-function waitsSeen({ pause, folders, unknown }: Omit<Sight, 'host'>, now: number): readonly Trouble[] {
+function waitsSeen({ pause, creates, folders, unknown }: Omit<Sight, 'host'>, now: number): readonly Trouble[] {
   return [
     ...(pause === null ? [] : [ofStop(pause, now)]),
+    ...creates.map((each) => ofStop(each, now)),
     ...folders.filter(({ state }) => state === 'frozen').map((folder) => ofFrozen(folder, now)),
     ...unknown.map((name) => ofUnknown(name, now)),
   ];
@@ -94,15 +96,18 @@ function ofSilent(host: Pick<Host, 'name' | 'heardAt'>, now: number): Trouble {
   };
 }
 
+/** Obstacles that only the operator can remove, at the service. */
+const refusals: ReadonlySet<Obstacle> = new Set<Obstacle>(['key', 'account', 'storage', 'channel']);
+
 /** Each obstacle is its own cause, because the end of one reveals nothing about the others. */
 function ofStop(pause: Pause, now: number): Trouble {
   const wait = ofPause(pause);
   const obstacle = obstacleOf(pause);
-  const isRefused = obstacle === 'key' || obstacle === 'account';
+  const isRefused = refusals.has(obstacle);
   const advice = obstacle === 'machine' ? ' dropcast keeps trying.' : ' Nothing to do: dropcast keeps trying.';
   const { title, body } = wordsOf(wait, now);
   return {
-    cause: obstacle,
+    cause: pause.channel === undefined ? obstacle : `${obstacle}: ${pause.channel}`,
     kind: isRefused ? 'key_refused' : 'paused',
     holdMs: isRefused ? 0 : 5 * minuteMs,
     title,

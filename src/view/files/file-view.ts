@@ -14,7 +14,7 @@ import type { FleetView } from '../hosts/fleet-view.ts';
 import { workerOf } from '../hosts/host-view.ts';
 import { paceOf } from '../outlook/pace.ts';
 import { type StageOrEnd, stageOf } from '../stages.ts';
-import { type Wait, fileWaitWords } from '../waits.ts';
+import { type Wait, fileWaitWords, filesFor } from '../waits.ts';
 import { clockTime } from '../words/clock-time.ts';
 import { type LineWorld, type Standings, type Standing, standingsOf, whyInLine } from './in-line.ts';
 import { workStates } from './known-states.ts';
@@ -315,8 +315,10 @@ function holdsUp({ cause, holds, what }: Wait, facts: Facts): boolean {
       return isBeforeUpload(state);
     case 'unanswered creates':
       return state === 'queued';
+    case 'channel':
+      return state === 'queued' && what === filesFor(facts.plan?.channel ?? '');
     default:
-      return holds === 'everything';
+      return holds === 'everything' || (holds === 'new files' && state === 'queued');
   }
 }
 

@@ -19,7 +19,7 @@ export interface Standing {
 
 /** The parts of the running daemon needed to estimate when files in line start. */
 export interface LineWorld extends PaceWorld {
-  readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'createsWaitUntil' | 'noSlot' | 'uploads'>;
+  readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'createsPauses' | 'createsWaitUntil' | 'noSlot' | 'uploads'>;
   readonly rows: Pick<Rows, 'held'>;
 }
 
@@ -58,7 +58,11 @@ function whenOf(daemon: LineWorld, facts: Facts, before: number, lines: readonly
   const { conductor } = daemon;
   const state = stateOf(facts) === 'queued' ? 'queued' : 'awaiting upload';
   const noSlot = conductor.noSlot(facts);
-  const waitsForMore = conductor.pause() !== null || (state === 'queued' && conductor.createsWaitUntil() !== null);
+  const isRefused = conductor
+    .createsPauses()
+    .some(({ channel }) => channel === undefined || channel === facts.plan?.channel);
+  const mayNotBegin = state === 'queued' && (isRefused || conductor.createsWaitUntil() !== null);
+  const waitsForMore = conductor.pause() !== null || mayNotBegin;
   if (waitsForMore || noSlot === 'folder' || noSlot === 'kept for small') return null;
   const uploads = conductor.uploads().map(({ sizeBytes, sentBytes }) => Math.max(0, sizeBytes - sentBytes));
   return startsInMs(filesAhead({ ...queuedOf(facts), state, before }, lines), uploads, paceOf(daemon));

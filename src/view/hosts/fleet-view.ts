@@ -54,6 +54,8 @@ export interface Doing {
 /** Problems that only this host can see. They are reported by the host that sends notifications for all. */
 export interface HostSights {
   readonly pause: Pause | null;
+  /** Why the service refuses new videos. */
+  readonly creates: readonly Pause[];
   /** Channels and feeds that the host's rules name but the service lacks. */
   readonly unknown: readonly UnknownName[];
   /** The host's folders that are not scanned; local paths. */

@@ -12,7 +12,9 @@ export interface Sight extends HostSights {
 }
 
 interface Here {
-  readonly conductor: Pick<Conductor, 'pause'> & { readonly names: Pick<Conductor['names'], 'unknown'> };
+  readonly conductor: Pick<Conductor, 'pause' | 'createsPauses'> & {
+    readonly names: Pick<Conductor['names'], 'unknown'>;
+  };
   readonly folders: { status(): readonly Pick<FolderStatus, 'path' | 'state' | 'why'>[] };
   readonly expectations: { list(): readonly ExpectationView[] };
 }
@@ -47,6 +49,7 @@ function sightOf({ conductor, folders, expectations }: Here): HostSights {
     );
   return {
     pause: conductor.pause(),
+    creates: conductor.createsPauses(),
     unknown: conductor.names.unknown(),
     folders: unscanned,
     expected: expectations.list(),

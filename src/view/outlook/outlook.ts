@@ -20,7 +20,7 @@ export interface Waiting {
 }
 
 export interface OutlookWorld extends PaceWorld {
-  readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'pauses' | 'uploads'>;
+  readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'createsPauses' | 'pauses' | 'uploads'>;
 }
 
 /** Determines the backlog's main bottleneck and its completion time. Pure. @param now epoch milliseconds */
@@ -29,10 +29,14 @@ export function outlookOf(world: OutlookWorld, { backlog: all, lines }: Waiting,
   const held = heldLines(lines, conductor.pauses);
   const byPeople =
     held.length > 0 && held.length === lines.length ? conductor.pauses.holds(held[0]?.folder ?? '') : null;
+  const refused = conductor.createsPauses().find(({ channel }) => channel === undefined) ?? null;
   const pause =
     conductor.pause() ??
+    refused ??
     (byPeople && { holds: 'everything', why: `${pauseWords(byPeople, now)}; ${resumeCommand(byPeople)} ends it` });
-  const holdsAll = pause !== null && (pause.holds === 'everything' || all.toSend > 0);
+  const holdsAll =
+    pause !== null &&
+    (pause.holds === 'everything' || (pause.holds === 'new files' ? all.toCreate > 0 : all.toSend > 0));
   const backlog = withoutSent(holdsAll ? all : without(all, held), world);
   const hasAllBegun = all.toSend <= conductor.uploads().length;
   const pace = hasAllBegun ? begun(paceOf(world)) : paceOf(world);

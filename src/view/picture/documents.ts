@@ -74,7 +74,7 @@ export function troubledFolders({ folders }: Pick<Picture, 'folders'>): readonly
 
 /** Causes listed in the document's `pauses`; `waits` has all of them. */
 const listedAsPause: ReadonlySet<WaitCause> = new Set<WaitCause>([
-  ...(['key', 'account', 'service', 'upload host', 'machine'] as const),
+  ...(['key', 'account', 'quota', 'storage', 'channel', 'service', 'upload host', 'machine'] as const),
   ...(['paused', 'unanswered creates', 'upload window'] as const),
 ]);
 

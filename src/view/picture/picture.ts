@@ -27,7 +27,7 @@ export interface Picture {
   readonly waits: readonly Wait[];
   /** Operators' pauses, oldest first. */
   readonly paused: readonly OperatorPause[];
-  /** Why everything, or every upload, is waiting; null: neither is. */
+  /** Why everything, every upload or every new file is waiting; null: none of them is. */
   readonly waiting: {
     readonly kind: string;
     readonly why: string;

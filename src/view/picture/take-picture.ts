@@ -95,7 +95,7 @@ interface PicturedDaemon extends LiveDaemon, OutlookWorld {
   readonly ledger: PictureLedger;
   readonly conductor: LiveDaemon['conductor'] &
     OutlookWorld['conductor'] &
-    Pick<Conductor, 'nextPollAt' | 'comparison' | 'createsWaitUntil' | 'names'>;
+    Pick<Conductor, 'nextPollAt' | 'comparison' | 'createsPauses' | 'createsWaitUntil' | 'names'>;
   readonly times: LiveDaemon['times'] & { limitUntil(): number | null; startAt(): number | null };
   readonly folders: Pick<Folders, 'countSettling' | 'status'>;
   readonly pauses: Pick<OperatorPauses, 'holds'>;
@@ -272,7 +272,7 @@ function compose(daemon: PicturedDaemon, rows: RowsRead, { passed, listed, ...fo
   const { counts } = shown;
   const { at, day } = found;
   const live = asHeld(daemon, snapshot.held);
-  const pause = conductor.pause();
+  const pause = conductor.pause() ?? conductor.createsPauses().find(({ channel }) => channel === undefined) ?? null;
   const settling = daemon.folders.countSettling();
   const folders = foldersOf(daemon, asShown, listed);
   const expectations = daemon.expectations.list();

@@ -182,6 +182,12 @@ describe('an error answer', () => {
       { code: 'payload_too_large', message: '413 Request too large' },
     ],
     [502, '', { code: 'bad_gateway', message: '' }],
+    [
+      403,
+      '{"error":{"code":403,"message":"m","errors":[{"reason":"quotaExceeded"}]}}',
+      { code: 'quotaExceeded', message: 'm' },
+    ],
+    [403, '{"error":{"code":403,"message":"m","errors":7}}', { code: '403', message: 'm' }],
     [599, 'oops', { code: 'http_599', message: 'oops' }],
     [
       400,

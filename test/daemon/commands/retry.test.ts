@@ -79,6 +79,7 @@ function open(files: readonly Facts[] = all) {
       checkVideo: async () => 'there',
       pace: () => ({ processingMs: 60_000 }),
       pause: () => null,
+      createsPauses: () => [],
       probeNow: () => undefined,
     },
     folders: { reroute: async () => 'known' },

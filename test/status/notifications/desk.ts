@@ -97,7 +97,7 @@ export async function desk(directory: string, notify: Config['notify'], at = noo
           news: watched(ledger.news, (...at) => world.atLedger(...at)),
         },
         events,
-        conductor: { pause: () => world.pause, names: { unknown: () => world.unknown } },
+        conductor: { pause: () => world.pause, createsPauses: () => [], names: { unknown: () => world.unknown } },
         folders: { status: () => world.frozen.map((path) => ({ path, state: 'frozen', why: 'it is not mounted' })) },
         gate: { snapshot: () => world.gate },
         expectations: { list: () => world.expectations },

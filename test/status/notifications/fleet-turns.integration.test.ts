@@ -6,7 +6,7 @@ import { failure } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { desk, minute, missingFile, pause, target } from './desk.ts';
 
-const nothing: HostSights = { pause: null, unknown: [], folders: [], expected: [] };
+const nothing: HostSights = { pause: null, creates: [], unknown: [], folders: [], expected: [] };
 const seeing = (name: string, more: Partial<HostSights> = {}, other: Partial<Host> = {}): Host =>
   someHost(name, { doing: { slots: 4, places: [], work: [], sees: { ...nothing, ...more } }, ...other });
 const missing = (host: string, state: ExpectationView['state'] = 'missing'): ExpectationView => ({

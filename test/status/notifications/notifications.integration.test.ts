@@ -37,7 +37,7 @@ describe('the hosts of a fleet', () => {
 });
 
 describe('what only another host of a fleet sees', () => {
-  const nothing: HostSights = { pause: null, unknown: [], folders: [], expected: [] };
+  const nothing: HostSights = { pause: null, creates: [], unknown: [], folders: [], expected: [] };
   const seeing = (name: string, more: Partial<HostSights> = {}, other: Partial<Host> = {}): Host =>
     someHost(name, { doing: { slots: 4, places: [], work: [], sees: { ...nothing, ...more } }, ...other });
   const frozen = { folders: [{ path: '/srv/in', state: 'frozen', why: 'it is not mounted' }] } as const;

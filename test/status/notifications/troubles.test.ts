@@ -5,7 +5,7 @@ import type { Seen } from '../../../src/status/notifications/troubles.ts';
 import { failure } from '../../pipeline/some-facts.ts';
 import { noon, pause } from './desk.ts';
 
-const sight: Sight = { host: null, pause: null, unknown: [], folders: [], expected: [] };
+const sight: Sight = { host: null, pause: null, creates: [], unknown: [], folders: [], expected: [] };
 const nothing: Seen = {
   sights: [sight],
   silent: [],

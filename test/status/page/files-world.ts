@@ -83,6 +83,7 @@ export function daemonWith(ledger: Ledger): Daemon {
       names: { known: () => null, unknown: () => [] },
       pause: () => null,
       createsWaitUntil: () => null,
+      createsPauses: () => [],
       feedsWaiting: () => [],
       pollTrouble: () => null,
       noSlot: () => null,

@@ -20,6 +20,7 @@ const quiet = {
   pause: () => null,
   pauses: { all: () => null, list: () => [], holds: () => null },
   createsWaitUntil: () => null,
+  createsPauses: () => [],
   comparison: () => null,
   names: { unknown: () => [] },
   feedsWaiting: () => [],

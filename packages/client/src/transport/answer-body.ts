@@ -19,12 +19,26 @@ interface ErrorWords {
   readonly message: string | undefined;
 }
 
-const ErrorObject = z.object({
+/** Google's APIs repeat the status as the code and name the reason in the first of `errors`. */
+const Reasons = z.array(z.object({ reason: orMissing(z.string()) }));
+const ErrorObject = z.pipe(
+  z.object({
+    code: orMissing(z.union([z.string(), z.int()])),
+    message: orMissing(z.string()),
+    errors: orMissing(Reasons),
+  }),
+  z.transform(({ code, message, errors }): ErrorWords => ({
+    code: typeof code === 'number' ? (errors?.[0]?.reason ?? String(code)) : code,
+    message,
+  })),
+);
+/** An error object without the `error` wrapper, or problem details (RFC 9457) from a gateway. */
+const BareFields = z.object({
   code: orMissing(z.union([z.string(), z.pipe(z.int(), z.transform(String))])),
   message: orMissing(z.string()),
+  detail: orMissing(z.string()),
+  title: orMissing(z.string()),
 });
-/** An error object without the `error` wrapper, or problem details (RFC 9457) from a gateway. */
-const BareFields = z.extend(ErrorObject, { detail: orMissing(z.string()), title: orMissing(z.string()) });
 const BareError = z.pipe(
   BareFields,
   z.transform(({ code, message, detail, title }: z.output<typeof BareFields>): ErrorWords => ({

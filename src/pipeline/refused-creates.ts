@@ -1,0 +1,298 @@
+import { believed } from './ages.ts';
+import type { Events, Pause } from './events.ts';
+import { accountTroubleOf } from './file/account-trouble.ts';
+import type { AccountTrouble } from './file/account-trouble.ts';
+import type { Facts } from './file/facts.ts';
+import { createsRefusedCode } from './file/failure.ts';
+import type { Failure } from './file/failure.ts';
+import type { Clock, Turn } from './file/ports.ts';
+import type { RowStore } from './file/row-groups.ts';
+
+type File = Pick<Facts, 'id' | 'plan' | 'lastFailure'>;
+
+/** A period in which the service refuses new videos. Times are on the monotonic clock unless they say otherwise. */
+interface Stop {
+  readonly failure: Failure & { readonly account: NonNullable<Failure['account']> };
+  /** The channel that is refused; undefined for the whole account. */
+  readonly channel: string | undefined;
+  /** Whether the service said so by a known code. Otherwise repeated refusals suggest it. */
+  readonly isKnown: boolean;
+  /** Number of refused tries, from 1. */
+  tries: number;
+  nextTryAt: number;
+  /** The file whose create request tests whether the service accepts new videos again. */
+  trying: string | null;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** Wait before a try where the service names no time, after a code that is known, and at first after any other. */
+const knownMs = hourMs;
+const guessedMs = 5 * minuteMs;
+
+/** Bounds on the wait that a service may ask for. A longer one is tried once a day. */
+const askedMs = { least: minuteMs, most: 24 * hourMs };
+
+/**
+ * How long a file that was refused before leaves the try to other files. A file that is refused for a reason of its own
+ * would otherwise keep all others waiting.
+ */
+const leavesTryMs = minuteMs;
+
+/** Number of different files that must be refused alike, and within which time, to suggest that the account is refused. */
+const alike = 3;
+const alikeWithinMs = hourMs;
+
+const mostRemembered = 1_000;
+
+/** Number of rows read after a restart. Files that were refused have waited longest, so the oldest rows are enough. */
+const mostRecalled = 200;
+
+/**
+ * Statuses that are not about the account: about the key (401), a name (404, 410), another request (409), or the content
+ * of this one (413, 414, 415, 422; RFC 9110 section 15.5). A rule may make the content of many requests wrong.
+ */
+const notOfAccount: ReadonlySet<number> = new Set([401, 404, 409, 410, 413, 414, 415, 422]);
+
+/** Codes with which services say the same with status 400. */
+const ofContent =
+  /invalid|validation|malformed|bad_?request|missing|required|unsupported|too_?(?:large|long|big)|title|description|tag/i;
+
+/**
+ * The circuit breaker of create requests. A service that refuses every new video because of the account, such as a
+ * spent quota, still processes and publishes what it has, so only new files wait. The next try is a real create
+ * request, because no harmless request shows whether the service accepts a video.
+ */
+export type RefusedCreates = ReturnType<typeof createRefusedCreates>;
+
+/**
+ * @param world.isBack called when files that waited may start
+ * @param world.takeBack called with files that have failed by the same refusal, before its repetition showed that they
+ *   were not to blame
+ */
+export function createRefusedCreates(world: {
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly store: RowStore<'retrying'>;
+  readonly turn: Turn;
+  isBack(): void;
+  takeBack(ids: readonly string[], failure: Failure): void;
+  ringAt(at: number): void;
+}) {
+  const { clock, events } = world;
+  /** Keyed by channel; '' for the whole account. */
+  const stops = new Map<string, Stop>();
+  /** When each file was last refused. */
+  const refusedAt = new Map<string, number>();
+  /** Files refused since the service last created a record. */
+  const refusedSince = new Set<string>();
+  /** Files refused alike since then, by status and code, and when. */
+  const groups = new Map<string, Map<string, number>>();
+  let lastSuccess: { readonly id: string; readonly at: number } | null = null;
+
+  const stopsOf = ({ plan }: Pick<File, 'plan'>): readonly Stop[] =>
+    ['', plan?.channel ?? ''].flatMap((key, n, keys) => (keys.indexOf(key) === n ? (stops.get(key) ?? []) : []));
+
+  const isDue = ({ trying, nextTryAt }: Stop, lateMs = 0): boolean => {
+    // In a fleet, the host with the turn tries first, so that one request is enough.
+    const laterMs = world.turn.signal() === null ? minuteMs : 0;
+    return trying === null && clock.elapsed() >= nextTryAt + lateMs + laterMs;
+  };
+
+  const close = (stop: Stop): void => {
+    stops.delete(stop.channel ?? '');
+    events.emit({ type: 'resumed', pause: pauseOf(stop, clock) });
+    world.isBack();
+  };
+
+  const open = (key: string, stop: Stop): void => {
+    const isNew = !stops.has(key);
+    stops.set(key, stop);
+    world.ringAt(stop.nextTryAt);
+    if (isNew) events.emit({ type: 'paused', pause: pauseOf(stop, clock) });
+  };
+
+  const waitMs = ({ retryAfterMs }: Failure, isKnown: boolean, tries: number): number => {
+    if (retryAfterMs !== undefined) return Math.min(askedMs.most, Math.max(askedMs.least, retryAfterMs));
+    return isKnown ? knownMs : Math.min(knownMs, guessedMs * 2 ** Math.min(tries - 1, 10));
+  };
+
+  /**
+   * Whether a refusal may concern the file alone: the service has created a record for another file since this one was
+   * last refused.
+   */
+  const mayBeOfFile = (file: File): boolean => {
+    const before = refusedAt.get(file.id) ?? (isOfAccount(file) ? -Infinity : undefined);
+    return before !== undefined && lastSuccess !== null && lastSuccess.id !== file.id && lastSuccess.at >= before;
+  };
+
+  const note = (id: string): void => {
+    if (refusedAt.size >= mostRemembered) refusedAt.clear();
+    if (refusedSince.size >= mostRemembered) refusedSince.clear();
+    refusedAt.set(id, clock.elapsed());
+    refusedSince.add(id);
+  };
+
+  /** Makes all new files of the account or channel wait. @returns the failure of this file, which costs no attempt */
+  const refuse = (file: File, failure: Failure, trouble: AccountTrouble, isKnown: boolean): Failure => {
+    const channel = trouble === 'channel' ? file.plan?.channel : undefined;
+    const key = channel ?? '';
+    const before = stops.get(key);
+    const isLone = before === undefined && refusedSince.size === 0 && mayBeOfFile(file);
+    note(file.id);
+    // Requests that were under way when the first was refused provide no new information.
+    if (before !== undefined && before.trying !== file.id) return waitFor(before, before.failure);
+    const tries = (before?.tries ?? 0) + 1;
+    const account = before?.failure.account ?? {
+      trouble,
+      since: clock.now(),
+      ...(channel !== undefined && { channel }),
+    };
+    const nextTryAt = clock.elapsed() + waitMs(failure, isKnown, tries);
+    const { code, status } = failure;
+    const message = before !== undefined && !isKnown ? before.failure.message : failure.message;
+    const stopped = { kind: 'suspended', code, message, account, ...(status !== undefined && { status }) } as const;
+    const stop: Stop = { failure: stopped, channel, isKnown, tries, nextTryAt, trying: null };
+    // Smaller files may fit into what is left of a quota of bytes: the file waits alone unless another is refused too.
+    if (!isLone) open(key, stop);
+    return waitFor(stop, stopped);
+  };
+
+  /** Returns the failure of a file that waits until the next try is due. */
+  const waitFor = ({ nextTryAt }: Stop, failure: Failure): Failure => ({
+    ...failure,
+    retryAfterMs: Math.max(5_000, nextTryAt - clock.elapsed()),
+  });
+
+  /** Counts files that were refused alike. @returns the others, if there are enough to suggest a cause outside of them */
+  const refusedAlike = ({ id }: File, { status, code }: Failure): readonly string[] | null => {
+    const key = `${status} ${code}`;
+    if (groups.size >= mostRemembered) groups.clear();
+    const group = new Map(
+      [...(groups.get(key) ?? [])].filter(([, at]) => clock.elapsed() - at < alikeWithinMs).slice(1 - alike),
+    );
+    groups.set(key, group.set(id, clock.elapsed()));
+    return group.size < alike ? null : [...group.keys()].filter((other) => other !== id);
+  };
+
+  /** Whether new files are waiting because of this very refusal. */
+  const isStillRefused = ({ status, code }: Failure): boolean => {
+    const { failure } = stops.get('') ?? {};
+    return failure?.code === code && failure.status === status;
+  };
+
+  const heard = (facts: Facts): void => {
+    const { lastFailure, notBefore, createdAt, plan } = facts;
+    const { account } = lastFailure ?? {};
+    if (account !== undefined && lastFailure !== null && notBefore !== null) {
+      const leftMs = believed(notBefore, clock.now(), askedMs.most) - clock.now();
+      const key = account.channel ?? '';
+      const before = stops.get(key);
+      const nextTryAt = clock.elapsed() + Math.max(0, leftMs);
+      if (before !== undefined) before.nextTryAt = Math.max(before.nextTryAt, nextTryAt);
+      else {
+        const failure = { ...lastFailure, code: lastFailure.because ?? lastFailure.code, account };
+        const isKnown = accountTroubleOf(failure) !== null;
+        open(key, { failure, channel: account.channel, isKnown, tries: 1, nextTryAt, trying: null });
+      }
+    } else if (createdAt !== null && lastFailure === null)
+      for (const stop of stopsOf({ plan })) if (createdAt > stop.failure.account.since) close(stop);
+  };
+
+  return {
+    /** Whether a new file may start now. While the service refuses new videos, only a due try may. */
+    mayCreate: (): boolean => {
+      const stop = stops.get('');
+      return stop === undefined || isDue(stop);
+    },
+    /**
+     * Returns why a file may send no create request; null if it may. While the service refuses new videos, the file
+     * becomes the one that tests it.
+     */
+    admit: (file: File): Failure | null => {
+      for (const stop of stopsOf(file)) {
+        if (stop.trying === file.id) continue;
+        const wasRefused = refusedAt.has(file.id) || isOfAccount(file);
+        if (!isDue(stop, wasRefused ? leavesTryMs : 0)) {
+          const { code } = stop.failure;
+          const at = isDue(stop) ? stop.nextTryAt + leavesTryMs : stop.nextTryAt;
+          return waitFor({ ...stop, nextTryAt: at }, { ...stop.failure, code: createsRefusedCode, because: code });
+        }
+        stop.trying = file.id;
+      }
+      return null;
+    },
+    /** Records that the service created a record. */
+    succeeded: (file: File): void => {
+      lastSuccess = { id: file.id, at: clock.elapsed() };
+      refusedAt.delete(file.id);
+      refusedSince.clear();
+      groups.clear();
+      // A request that left before the first refusal proves nothing.
+      for (const stop of stopsOf(file)) if (stop.trying === file.id) close(stop);
+    },
+    /**
+     * Judges a refused create request.
+     *
+     * @param answers finds out whether the service still answers other requests of this account
+     * @returns the failure if the refusal concerns the account; null if it concerns the file or the whole service
+     */
+    judge: async (file: File, failure: Failure, answers: () => Promise<boolean>): Promise<Failure | null> => {
+      const trouble = accountTroubleOf(failure);
+      if (trouble !== null) return refuse(file, failure, trouble, true);
+      if (!isRefusal(failure)) return null;
+      const isAlone = failure.kind === 'suspended';
+      if (isAlone && !(await answers())) return null;
+      if (mayBeOfFile(file)) return isAlone ? { ...failure, kind: 'permanent' } : null;
+      if (isAlone || isStillRefused(failure)) return refuse(file, failure, 'account', false);
+      const others = refusedAlike(file, failure);
+      note(file.id);
+      if (others === null) return null;
+      world.takeBack(others, failure);
+      return refuse(file, { ...failure, message: alikeWords(failure) }, 'account', false);
+    },
+    /** Records that the file's step has ended. */
+    ended: (id: string): void => {
+      for (const stop of stops.values()) if (stop.trying === id) stop.trying = null;
+    },
+    /** Makes the next try due immediately, also for a file that was refused before. */
+    tryNow: (): void => {
+      for (const stop of stops.values()) stop.nextTryAt = clock.elapsed() - leavesTryMs - minuteMs;
+    },
+    /** After a restart, reads from the ledger that the service refuses new videos. @throws any error from the ledger */
+    recall: async (): Promise<void> => {
+      const rows = await world.store.rows({ group: 'retrying', dueBy: Number.MAX_SAFE_INTEGER, limit: mostRecalled });
+      for (const facts of rows) if (facts.lastFailure?.account !== undefined) heard(facts);
+    },
+    /** Learns from a row that another host has written. */
+    heard,
+    /** Returns why new files are waiting, the whole account first. */
+    pauses: (): readonly Pause[] =>
+      [...stops.values()]
+        .toSorted((a, b) => Number(a.channel !== undefined) - Number(b.channel !== undefined))
+        .map((stop) => pauseOf(stop, clock)),
+  };
+}
+
+function alikeWords({ message }: Failure): string {
+  return `the service refused ${alike} different files alike: ${message}`;
+}
+
+/** Whether the row of a file says that the service itself refused its last create request. */
+function isOfAccount({ lastFailure }: Pick<File, 'lastFailure'>): boolean {
+  return lastFailure?.account !== undefined && lastFailure.code !== createsRefusedCode;
+}
+
+/** Whether an answer may be about the account. */
+function isRefusal({ kind, status = 0, code }: Failure): boolean {
+  if (status < 400 || status >= 500 || notOfAccount.has(status)) return false;
+  return (kind === 'permanent' && !ofContent.test(code)) || kind === 'suspended';
+}
+
+function pauseOf({ failure, channel, tries, nextTryAt }: Stop, clock: Clock): Pause {
+  const { message: why, code, account } = failure;
+  const nextProbeAt = nextTryAt - clock.elapsed() + clock.now();
+  const about = { kind: 'suspended', holds: 'new files', why, code, trouble: account.trouble } as const;
+  return { ...about, since: account.since, probes: tries - 1, nextProbeAt, ...(channel !== undefined && { channel }) };
+}
