@@ -1,5 +1,4 @@
 import { uptime } from 'node:os';
-import { isDeepStrictEqual } from 'node:util';
 import { createBandwidth, createVideoClient } from '@dropcast/client';
 import type { VideoClient } from '@dropcast/client';
 import { putHeadersOf } from '../config/assemble.ts';
@@ -60,7 +59,6 @@ export function connectToService(
       baseUrl: service.baseUrl,
       apiKey: service.apiKey.reveal(),
       sendKeyTo: service.sendKeyTo,
-      ca: service.authorities,
       honoursIdempotencyKey: service.honoursIdempotencyKey,
       requestGate: clientGateOf(gate),
       bandwidth,
@@ -124,8 +122,7 @@ function isOtherService(one: Config, other: Config): boolean {
     one.service.baseUrl !== other.service.baseUrl ||
     one.service.apiKey.reveal() !== other.service.apiKey.reveal() ||
     one.service.honoursIdempotencyKey !== other.service.honoursIdempotencyKey ||
-    one.service.sendKeyTo.join('\n') !== other.service.sendKeyTo.join('\n') ||
-    !isDeepStrictEqual(one.service.authorities, other.service.authorities)
+    one.service.sendKeyTo.join('\n') !== other.service.sendKeyTo.join('\n')
   );
 }
 

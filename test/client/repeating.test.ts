@@ -13,6 +13,7 @@ import {
   ServiceError,
   UnauthorizedError,
 } from '../../packages/client/src/errors.ts';
+import type { SeenExchange } from '../../packages/client/src/transport/exchange.ts';
 import type { VideoClient } from '../../packages/client/src/video-client.ts';
 import { failure, openClient } from './open-client.ts';
 import { base, mockExchanges } from './nocked.ts';
@@ -233,6 +234,31 @@ describe('hooks', () => {
     ]);
   });
 
+  test('that want all of an exchange get both sides as they were sent', async () => {
+    const seen: SeenExchange[] = [];
+    await using opened = openClient(base, { onExchange: (exchange) => void seen.push(exchange) });
+    nock(base)
+      .patch('/videos/v', { title: 'T' })
+      .reply(404, { error: { code: 'not_found' } }, { 'x-request-id': 'r1' });
+    await failure(opened.client.videos.update('v', { title: 'T' }));
+    expect(seen).toEqual([
+      {
+        at: expect.any(Number) as number,
+        ms: expect.any(Number) as number,
+        method: 'PATCH',
+        url: `${base}/videos/v`,
+        requestHeaders: expect.objectContaining({
+          authorization: expect.stringMatching(/^Bearer /) as string,
+        }) as object,
+        requestBody: '{"title":"T"}',
+        interim: [],
+        status: 404,
+        headers: expect.objectContaining({ 'x-request-id': 'r1' }) as object,
+        body: '{"error":{"code":"not_found"}}',
+      },
+    ]);
+  });
+
   test('that throw, or reject, do no harm but a warning', async () => {
     const warnings: string[] = [];
     const listen = (warning: Error) => void warnings.push(`${warning.name}: ${warning.message}`);
@@ -242,13 +268,17 @@ describe('hooks', () => {
     };
     // An async function is taken for one that returns nothing, wherever a linter does not see it.
     const onResponse = () => Promise.reject(new Error('of mine too')) as unknown as void;
-    await using opened = openClient(base, { onRequest, onResponse });
+    const onExchange = () => {
+      throw new Error('of mine as well');
+    };
+    await using opened = openClient(base, { onRequest, onResponse, onExchange });
     nock(base).get('/feeds').reply(200, { data: [] });
     expect(await opened.client.feeds.list()).toEqual([]);
     await new Promise((resolve) => setImmediate(resolve));
     process.off('warning', listen);
     expect(warnings).toEqual([
       'DropcastWarning: onRequest threw: of mine at https://a.example.com/…',
+      'DropcastWarning: onExchange threw: of mine as well',
       'DropcastWarning: onResponse threw: of mine too',
     ]);
   });

@@ -57,3 +57,42 @@ test.each<[string, SandboxOptions]>([
     expect(text).not.toContain(secret);
   expect(observation.exchanges.find(({ upload }) => upload)?.upload?.origin).toBe(sandbox.uploadOrigin);
 });
+
+test('a key that the service repeats is hidden in address, headers and body', () => {
+  const observation = new Observation('https://video.example.com/v1');
+  const key = 'live-0123456789-abcdef';
+  observation.note({
+    at: 0,
+    ms: 1,
+    method: 'GET',
+    url: `https://video.example.com/v1/videos/${key}`,
+    interim: [],
+    status: 404,
+    requestHeaders: { authorization: `Bearer ${key}` },
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ error: { code: 'not_found', message: `No ${key} here` } }),
+  });
+  expect(JSON.stringify(observation.exchanges)).not.toContain(key);
+  expect(observation.exchanges[0]?.target).toBe('/v1/videos/[hidden key 1]');
+});
+
+test.each(['https://other.example.com/v1/x', 'https://video.example.com/v12/videos', 'https://video.example.com/up'])(
+  'an address outside the API that no answer contained is an upload of no known video: %s',
+  (url) => {
+    const observation = new Observation('https://video.example.com/v1/');
+    observation.note({
+      at: 0,
+      ms: 1,
+      method: 'PUT',
+      url,
+      interim: [],
+      status: 308,
+      requestHeaders: {},
+      headers: {},
+      body: '',
+    });
+    expect(observation.exchanges).toMatchObject([
+      { target: '/uploads/unknown/0', upload: { origin: new URL(url).origin } },
+    ]);
+  },
+);

@@ -24,7 +24,7 @@ export function settingsOf(options: VideoClientOptions): ClientSettings {
   requireTimeout(timeoutMs);
   requireRetries(maxRetries);
   requireRetryAfter(maxRetryAfterMs);
-  for (const pem of typeof ca === 'string' ? [ca] : Object.values(ca ?? {})) requireCertificate(pem);
+  if (ca !== undefined) requireCertificate(ca);
   return {
     baseUrl: baseOf(options.baseUrl),
     apiKey: secretOf(options.apiKey),

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NotFoundError } from '@dropcast/client';
-import type { VideoClient } from '@dropcast/client';
+import type { VideoClient, VideoListItem } from '@dropcast/client';
 import { readRegularFile } from '../../config/file-access.ts';
 import { syncPath } from '../../disk/sync-path.ts';
 import { errnoOf, errnoSentence } from '../../errno.ts';
@@ -81,11 +81,11 @@ function parsed(text: string): Leftover | null {
 /** The largest time of a date, in epoch milliseconds. */
 const longestTime = 8.64e15;
 
-const titleForm = /^dropcast probe \S+ [0-9a-f]{16}$/;
+const titleForm = /^dropcast probe [0-9a-f]{16}$/;
 
-/** @param random 16 hexadecimal digits */
-export function titleOf(nowMs: number, random: string): string {
-  return `dropcast probe ${new Date(nowMs).toISOString()} ${random}`;
+/** @param random 16 hexadecimal digits, by which the video is recognised even if the service changes its title */
+export function titleOf(random: string): string {
+  return `dropcast probe ${random}`;
 }
 
 /** The video that a probe left, as part of a sentence. */
@@ -103,15 +103,15 @@ export function isRunning({ pid, ends_by: endsBy }: Leftover, nowMs: number): bo
   }
 }
 
-/** The result of deleting the video of a probe. */
-export type Removal = 'deleted' | 'gone' | 'not found';
+/** The result of deleting the video of a probe. `not ours`: the service has the title of another video for its id. */
+export type Removal = 'deleted' | 'gone' | 'not found' | 'not ours';
 
 /** How many of the newest videos are searched for a title. A probe's own video is among the newest. */
 const mostSearched = 200;
 
 /**
- * Deletes the video of a probe. Without an id it looks for the title, which is unique to the probe, so it never deletes
- * a video that dropcast did not make.
+ * Deletes the video of a probe. Before that, it asks for the video: if a service or a cache in front of it gave the
+ * probe the id of another video, that one stays. Without an id it looks for the title, which is unique to the probe.
  *
  * @returns `not found`: the service lists no such video, although it may still create it
  * @throws {ServiceError} the service does not answer or refuses
@@ -121,19 +121,23 @@ export async function removeLeftover(
   { id, title }: Pick<Leftover, 'id' | 'title'>,
   signal: AbortSignal,
 ): Promise<Removal> {
-  const found = id ?? (await idOf(videos, title, signal));
-  if (found === null) return 'not found';
+  const isOurs = (video: { readonly title?: string }): boolean => video.title?.includes(title.slice(-16)) ?? true;
   try {
+    const found = id ?? (await idOf(videos.list({ limit: mostSearched }, { signal }), isOurs));
+    if (found === null) return 'not found';
+    if (id !== null && !isOurs(await videos.get(id, { signal }))) return 'not ours';
     await videos.delete(found, { signal });
     return 'deleted';
   } catch (error) {
-    if (error instanceof NotFoundError) return 'gone';
+    if (error instanceof NotFoundError && id !== null) return 'gone';
     throw error;
   }
 }
 
-async function idOf(videos: VideoClient['videos'], title: string, signal: AbortSignal): Promise<string | null> {
-  for await (const video of videos.list({ limit: mostSearched }, { signal }))
-    if (video.title === title) return video.id;
+async function idOf(
+  videos: AsyncIterable<VideoListItem>,
+  isOurs: (video: VideoListItem) => boolean,
+): Promise<string | null> {
+  for await (const video of videos) if (isOurs(video)) return video.id;
   return null;
 }

@@ -19,7 +19,7 @@ import type { Shell } from '../shell.ts';
 import { daemonBudget } from './daemon-budget.ts';
 import type { DaemonBudget } from './daemon-budget.ts';
 import { isRunning, LeftoverFile, nameOf, removeLeftover } from './leftover.ts';
-import type { Leftover } from './leftover.ts';
+import type { Leftover, Removal } from './leftover.ts';
 import { notProbed, pointsOf, settingsOf, yamlOf } from './points.ts';
 import type { Point, Setting } from './points.ts';
 import { LateError, mostRequests, sendProbe } from './send-probe.ts';
@@ -118,9 +118,16 @@ async function removeEarlier({ shell, options, target, client, file }: Around): 
     );
   const removal = await removeLeftover(client, earlier, shell.stopping);
   await file.forget();
-  const what = { deleted: 'Deleted', gone: 'Already gone:', 'not found': 'Not among the newest videos:' }[removal];
+  const what = removalWords[removal];
   shell.stderr.write(`${what} ${nameOf(earlier)}, from the probe of ${since}.\n`);
 }
+
+const removalWords: Readonly<Record<Removal, string>> = {
+  deleted: 'Deleted',
+  gone: 'Already gone:',
+  'not found': 'Not among the newest videos:',
+  'not ours': 'Not deleted, because it has another title:',
+};
 
 /**
  * Chooses the channel of the video: the given one, else that of the first rule that names one, else the only channel of
@@ -155,7 +162,7 @@ async function requireConsent(
   shell.stderr.write(
     `The probe creates one video, "dropcast probe …", in the channel ${escapeControls(channel)} of ${target.baseUrl},
 sends ${formatBytes(clip.length)}, waits up to ${formatDuration(timeoutMs)} until the video is ready, and deletes it.
-It takes about 6 requests, at most ${most}, of the hourly limit of the key${left}.
+It takes about 7 requests, at most ${most}, of the hourly limit of the key${left}.
 Until it is deleted, whoever sees that channel may see the video.
 `,
   );

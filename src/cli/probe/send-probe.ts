@@ -3,9 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { NotFoundError, ServiceError, WaitTimeoutError } from '@dropcast/client';
 import type { VideoClient } from '@dropcast/client';
 import type { Target } from '../api/target.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 import { isInDoubt } from '../api/unfinished.ts';
 import { formatDuration } from '../output/format.ts';
-import { CommandError } from '../shell.ts';
+import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { removeLeftover, titleOf } from './leftover.ts';
 import type { Leftover, LeftoverFile } from './leftover.ts';
@@ -48,9 +49,9 @@ export interface ProbeResult {
 export async function sendProbe(task: ProbeTask): Promise<ProbeResult> {
   const probe = new Probe(task);
   const error = await probe.send();
-  const { left, afterDeletion } = await probe.remove(error);
+  const removed = await probe.remove(error);
   const { video, statuses, readyMs } = probe;
-  return { video, statuses, readyMs, afterDeletion, error, left };
+  return { video, statuses, readyMs, error, ...removed };
 }
 
 /** How long deleting the video may take, in milliseconds. */
@@ -67,7 +68,7 @@ class Probe {
     const now = Date.now();
     this.#made = {
       service: task.target.baseUrl,
-      title: titleOf(now, randomBytes(8).toString('hex')),
+      title: titleOf(randomBytes(8).toString('hex')),
       id: null,
       started_at: now,
       ends_by: now + task.timeoutMs + 2 * removalMs,
@@ -113,7 +114,7 @@ class Probe {
   }
 
   /** Deletes the video. @param error what ended the probe early */
-  async remove(error: unknown): Promise<Pick<ProbeResult, 'left' | 'afterDeletion'>> {
+  async remove(error: unknown): Promise<Removed> {
     const { client, file, shell, did } = this.#task;
     const { id } = this.#made;
     const mayExist = id !== null || isInDoubt(error instanceof LateError ? error.cause : error);
@@ -122,6 +123,7 @@ class Probe {
       const removal = mayExist ? await removeLeftover(client, this.#made, signal) : 'gone';
       if (removal === 'not found') return { left: this.#made, afterDeletion: null };
       await file.forget();
+      if (removal === 'not ours') return { left: null, afterDeletion: null, error: notOurs(id ?? '') };
       if (removal === 'gone') return { left: null, afterDeletion: null };
       did('Deleted the video.');
       return { left: null, afterDeletion: id === null ? null : await this.#afterDeletion(id, signal) };
@@ -144,6 +146,17 @@ class Probe {
   }
 }
 
+/** `error` replaces what ended the probe early. */
+type Removed = Pick<ProbeResult, 'left' | 'afterDeletion'> & Partial<Pick<ProbeResult, 'error'>>;
+
+function notOurs(id: string): CommandError {
+  const what = `the service gave the probe the id ${escapeControls(id)}, which another video has`;
+  return new CommandError(
+    `${what}: look at that video, because the probe may have sent its file there`,
+    exitCodes.failed,
+  );
+}
+
 /** Some services delete in the background, a moment later. */
 const afterDeletionMs = 1000;
 
@@ -162,11 +175,11 @@ function pauseMs(waitedMs: number): number {
   return Math.min(Math.max(waitedMs, 1000), 15_000);
 }
 
-/** Returns the largest number of requests that a probe takes: besides the looks, create, delete, and one after each. */
+/** Returns the largest number of requests that a probe takes: the looks, create, delete, and three to be certain. */
 export function mostRequests(timeoutMs: number): number {
   let looks = 1;
   for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += pauseMs(waitedMs)) looks += 1;
-  return looks + 4;
+  return looks + 5;
 }
 
 // oxlint-disable-next-line require-await -- the client takes an async iterable

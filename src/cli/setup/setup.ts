@@ -164,7 +164,8 @@ interface Wanted {
   readonly questions: Questions | null;
 }
 
-async function probeService(
+/** The optional step that runs `dropcast probe`. @throws {CommandError} if the video did not get through */
+export async function probeService(
   shell: Shell,
   service: InstalledService,
   { samples, isWanted, questions }: Wanted,

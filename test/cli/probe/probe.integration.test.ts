@@ -1,4 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { compare, readRecording } from '@dropcast/recorder';
 import { startSandbox } from '@dropcast/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -6,6 +8,7 @@ import type { SandboxOptions } from '../../../packages/sandbox/src/options.ts';
 import type { Sandbox } from '../../../packages/sandbox/src/sandbox.ts';
 import { probe, type ProbeOptions } from '../../../src/cli/probe/probe.ts';
 import { LeftoverFile, titleOf, type Leftover } from '../../../src/cli/probe/leftover.ts';
+import { mostRequests } from '../../../src/cli/probe/send-probe.ts';
 import { CommandError } from '../../../src/cli/shell.ts';
 import { admin } from '../../sandbox/admin/admin-side.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
@@ -69,7 +72,7 @@ async function account(
     leave: (changes) =>
       file.write({
         service: sandbox.baseUrl,
-        title: titleOf(1_700_000_000_000, random),
+        title: titleOf(random),
         id: null,
         started_at: 1_700_000_000_000,
         ends_by: 1_700_000_060_000,
@@ -133,7 +136,7 @@ describe('a service that takes the video', () => {
     await probe();
     expect(shell.out.text).toMatch(/^Status of POST \/videos +202 +accepts any 2xx$/m);
     expect(shell.out.text).toContain('\nNo further settings needed.\n\nNot probed:\n  webhooks: ');
-    expect(shell.err.text).toMatch(/It takes about 6 requests, at most \d+, of the hourly limit/);
+    expect(shell.err.text).toMatch(/It takes about 7 requests, at most \d+, of the hourly limit/);
   });
 
   test.each<[string, SandboxOptions, Record<string, string>]>([
@@ -239,7 +242,9 @@ describe('a service that fails', () => {
   });
 
   test('a video that is never ready: says so after the timeout, with the status, and deletes it', async () => {
-    const { probe, shell, file, titles } = await account({ processingMs: { min: 3_600_000, max: 3_600_000 } });
+    const { probe, shell, file, titles, sandbox } = await account({
+      processingMs: { min: 3_600_000, max: 3_600_000 },
+    });
     expect(await probe({ timeout: 1_500, json: true })).toMatchObject({ code: 1 });
     expect(printed(shell)).toMatchObject({
       problem: 'the video was not ready within 1.5 s; its status is "processing"',
@@ -247,6 +252,7 @@ describe('a service that fails', () => {
       by: { statuses: 'pending, processing' },
     });
     expect([await titles(), await file.read()]).toEqual([[], null]);
+    expect(sandbox.requests().length - 1).toBeLessThanOrEqual(mostRequests(1_500));
   });
 
   test('a video that cannot be deleted is remembered, and the next probe deletes it first', async () => {
@@ -276,15 +282,15 @@ describe('a service that fails', () => {
 describe('what an earlier probe left', () => {
   test('is deleted by --clean-up, by its title, and no other video is', async () => {
     const { probe, leave, titles, sandbox, file, shell } = await account();
-    const other = titleOf(1_700_000_000_000, '0'.repeat(16));
+    const other = titleOf('0'.repeat(16));
+    await sandbox.make.video({ title: titleOf(random) });
     await sandbox.make.video({ title: other });
-    await sandbox.make.video({ title: titleOf(1_700_000_000_000, random) });
     await leave();
     expect(await probe({ cleanUp: true, yes: false })).toEqual({ code: 0, sentence: '' });
     expect(await titles()).toEqual([other]);
     expect(await file.read()).toBeNull();
     expect(shell.err.text).toContain(
-      'Deleted a video titled "dropcast probe 2023-11-14T22:13:20.000Z 0123456789abcdef"',
+      'Deleted a video titled "dropcast probe 0123456789abcdef", from the probe of 2023-11-14T22:13:20.000Z.',
     );
     expect(await probe({ cleanUp: true })).toMatchObject({ code: 0 });
     expect(shell.err.text).toContain('No probe has left anything on the service.');
@@ -303,10 +309,10 @@ describe('what an earlier probe left', () => {
 
   test.each(['', '{', '[]', 'null', '{"service":1}', '{"service":"http://x","title":"My film","id":"vid_1"}'])(
     'is nothing in a file that no probe wrote: %j',
-    async (text) => {
+    async (content) => {
       const { leave, file } = await account();
       await leave();
-      await writeFile(file.path, text);
+      await writeFile(file.path, content);
       expect(await file.read()).toBeNull();
     },
   );
@@ -337,6 +343,90 @@ test('a state directory that cannot be written: nothing is sent', async () => {
     sentence: expect.stringMatching(/^cannot write \/dev\/null\/dropcast\/probe\.json/),
   });
   expect(sandbox.requests()).toEqual([]);
+});
+
+interface Tiny {
+  /** Answers the PUT of a file. */
+  put?(request: IncomingMessage, response: ServerResponse): void;
+  /** Title of the video on the service; default: a changed form of the given one. */
+  readonly title?: string;
+}
+
+/** A service whose upload host has another origin. @returns what the command printed, and the requests */
+async function probeTiny({ put, title }: Tiny) {
+  await using uploads = await startServer((request, response) => {
+    request.resume();
+    if (put === undefined) request.on('end', () => response.writeHead(200).end());
+    else put(request, response);
+  });
+  const asked: string[] = [];
+  let given = '';
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await text(request);
+    asked.push(`${request.method} ${request.url}`);
+    const answer = (status: number, json: object): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
+    if (request.method === 'POST') {
+      given = (JSON.parse(body) as { title: string }).title;
+      return answer(201, { id: 'vid_1', upload_url: `${uploads.origin}/put/secret`, status: 'pending' });
+    }
+    if (request.method === 'DELETE') return answer(200, {});
+    return answer(200, { data: { id: 'vid_1', status: 'ready', title: title ?? `"${given}…` } });
+  };
+  await using api = await startServer((request, response) => void serve(request, response));
+  await using scratch = await scratchDirectory();
+  const shell = fakeShell({
+    env: { DROPCAST_BASE_URL: `${api.origin}/v1`, DROPCAST_API_KEY: 'sk_test_0', XDG_STATE_HOME: scratch.path },
+  });
+  const code = await probe(shell, 'test/media', { yes: true, json: true, channel: 'ch_1' });
+  return { code, asked, ...printed(shell), origin: uploads.origin };
+}
+
+test('a host that wants the key needs a setting, and the key is not sent there', async () => {
+  const keys: unknown[] = [];
+  const { code, by, settings, asked, problem, origin } = await probeTiny({
+    put: ({ headers }, response) => {
+      keys.push(headers.authorization);
+      response.writeHead(401).end();
+    },
+  });
+  expect([code, by['upload_key'], keys]).toEqual([1, 'wanted', [undefined]]);
+  expect(settings).toMatchObject([{ key: 'service.send_key_to', value: `["${origin}"]` }]);
+  expect(problem).toContain('answered 401');
+  expect(asked).toContain('DELETE /v1/videos/vid_1');
+});
+
+test('a host that names a missing header needs a setting', async () => {
+  const { settings } = await probeTiny({
+    put: (_, response) =>
+      void response
+        .writeHead(400, { 'content-type': 'application/xml' })
+        .end(
+          '<?xml version="1.0"?><Error><Code>MissingRequiredHeader</Code><HeaderName>x-ms-blob-type</HeaderName></Error>',
+        ),
+  });
+  expect(settings).toMatchObject([{ key: 'uploads.headers', value: '{ x-ms-blob-type: BlockBlob }' }]);
+});
+
+test('a video that has another title is not deleted', async () => {
+  const { code, asked, problem, left } = await probeTiny({ title: 'My holidays' });
+  expect([code, left]).toEqual([1, null]);
+  expect(problem).toMatch(/^the service gave the probe the id vid_1, which another video has/);
+  expect(asked.filter((request) => request.startsWith('DELETE'))).toEqual([]);
+});
+
+test('a video whose title the service has changed a little is deleted', async () => {
+  const { code, asked, by } = await probeTiny({});
+  expect(asked.filter((request) => request.startsWith('DELETE'))).toEqual(['DELETE /v1/videos/vid_1']);
+  expect([code, by['after_deletion']]).toEqual([0, 'still there']);
+});
+
+test('a service that refuses for a while: the form of its Retry-After is a point', async () => {
+  const { probe, shell, faults } = await account();
+  await faults({ kind: 'rate_limited', retry_after: 'date', seconds: 90, operation: 'videos.create' });
+  expect(await probe({ json: true })).toMatchObject({ code: 1 });
+  expect(printed(shell)).toMatchObject({ by: { retry_after: 'date' }, left: null });
+  expect(printed(shell).problem).toContain('try again in');
 });
 
 test('a service that redirects its API is named', async () => {

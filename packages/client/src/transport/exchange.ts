@@ -6,7 +6,6 @@ import type { Agents } from 'got';
 import type { Answer } from './answer.ts';
 import { connectionFailure, connectTimeouts } from './connection.ts';
 import type { Line } from './connection.ts';
-import { lookupWith, resolveName } from './name-lookup.ts';
 import { AbortedError, throwIfAborted, UnreadableAnswerError } from '../errors.ts';
 
 export interface Exchange {
@@ -47,8 +46,6 @@ export interface SeenExchange {
   readonly body: string;
 }
 
-const lookupName = lookupWith(resolveName);
-
 /** Maximum length of a response. It allows 40 KiB for each video on a page of 100. */
 const longestAnswerBytes = 4 * 1024 * 1024;
 
@@ -78,7 +75,7 @@ export async function exchange({ what, url, line, signal, ...rest }: Exchange): 
       method: rest.method,
       headers: headersSent,
       agent: rest.agent,
-      dnsLookup: rest.lookup ?? lookupName,
+      ...(rest.lookup !== undefined && { dnsLookup: rest.lookup }),
       signal: AbortSignal.any([signal, tooLong.signal]),
       timeout: { ...connectTimeouts, ...(rest.timeoutMs !== undefined && { request: rest.timeoutMs }) },
       followRedirect: false,
