@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 /** A configured address, or the mistake in it. Messages never repeat the address because it may contain a password. */
 export type Address = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly message: string };
 
@@ -25,6 +27,13 @@ export function parseHostName(text: string): Address {
   const isName = /^(?!-)[a-z\d-]{1,63}(?<!-)(?:\.(?!-)[a-z\d-]{1,63}(?<!-))*$/i.test(text) && text.length <= 253;
   if (isName) return { ok: true, value: text.toLowerCase() };
   return { ok: false, message: 'not a host name; write it without scheme, port and path, like dropcast.example.com' };
+}
+
+/** Parses a host name, an IP address without brackets, or `*.` and a name for all names below it. */
+export function parseHostPattern(text: string): Address {
+  const name = parseHostName(text.replace(/^\*\./, ''));
+  if (isIP(text) !== 0 || name.ok) return { ok: true, value: text.toLowerCase() };
+  return { ok: false, message: 'not a host; write only its name, like video.example.com or *.example.com' };
 }
 
 /** Parses `off` or `HOST:PORT`, with an IPv6 address in brackets. Port 0 means any free port. */

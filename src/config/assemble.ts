@@ -32,7 +32,7 @@ export interface Context {
 /** Builds the configuration from a tree that has passed every check. */
 export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'source'> {
   const { paths, environment } = context;
-  const { byPath, apiKeyFrom, ledger } = context.secrets;
+  const { byPath, apiKeyFrom, ledger, authorities } = context.secrets;
   const { file, stateDir, failureLog } = paths;
   return {
     file,
@@ -44,6 +44,7 @@ export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'sou
       requestsPerHour: tree.service.requests_per_hour,
       sendKeyTo: tree.service.send_key_to,
       honoursIdempotencyKey: tree.service.idempotency_key,
+      authorities,
     },
     stateDir,
     ledger: assembleLedger(tree.ledger, ledger),

@@ -92,7 +92,12 @@ export interface ServiceConfig {
   readonly sendKeyTo: readonly string[];
   /** Whether the service creates only one record for create requests with the same `Idempotency-Key`. */
   readonly honoursIdempotencyKey: boolean;
+  /** Certificate authorities to trust besides those of the system, for the service and its upload hosts. */
+  readonly authorities: AuthoritiesByHost;
 }
+
+/** Certificate authorities to trust, as PEM text, by host name, `*.` and a name, or `*`. */
+export type AuthoritiesByHost = Readonly<Record<string, string>>;
 
 /** Settings for verifying webhooks. */
 export interface WebhookConfig {

@@ -1,6 +1,5 @@
-import { readRegularFile } from './file-access.ts';
+import { readAuthorities } from './authorities.ts';
 import { passwordIn } from './ledger-address.ts';
-import { resolvePath } from './paths.ts';
 import { error, warning, type Finding } from './problem.ts';
 import { property, textOf } from './raw-tree.ts';
 import { secret, type Secret } from './secret.ts';
@@ -28,7 +27,7 @@ export async function resolveLedgerSecrets(
 ): Promise<{ readonly secrets: LedgerSecrets; readonly findings: readonly Finding[] }> {
   const ledger = property(tree, 'ledger');
   const password = await resolvePassword(ledger, source);
-  const ca = await readAuthorities(textOf(property(ledger, 'ca')), source);
+  const ca = await readAuthorities(['ledger', 'ca'], textOf(property(ledger, 'ca')), source);
   return {
     secrets: { password: password.value === null ? null : secret(password.value), ca: ca.text, unread: null },
     findings: [...password.findings, ...ca.findings],
@@ -71,19 +70,3 @@ const passwordKey: SecretKey = {
   isText: true,
   refuse: () => null,
 };
-
-const MAX_BYTES = 1024 * 1024;
-
-async function readAuthorities(
-  path: string | undefined,
-  { configFile, environment }: SecretSource,
-): Promise<{ readonly text: string | null; readonly findings: readonly Finding[] }> {
-  if (path === undefined || path.trim() === '') return { text: null, findings: [] };
-  const file = resolvePath(path, configFile, environment);
-  const refused = (message: string) => ({ text: null, findings: [error(['ledger', 'ca'], message)] });
-  const read = await readRegularFile(file, MAX_BYTES);
-  if (!read.ok) return refused(`cannot read the certificates in ${file}: ${read.message}`);
-  const text = read.bytes.toString('latin1');
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) return refused(`${file} contains no certificate in PEM format`);
-  return { text, findings: [] };
-}

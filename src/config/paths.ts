@@ -3,14 +3,14 @@ import type { Config, FolderConfig } from './config.ts';
 import { systemdDirectory, variable, type Environment } from './environment.ts';
 import { serviceOf } from './installed-service.ts';
 import { listOf, property, textOf } from './raw-tree.ts';
-import { secretFiles } from './secret-places.ts';
+import { authorityFiles, secretFiles } from './secret-places.ts';
 
 /** Files and directories named in a configuration. */
 export interface ConfigPaths extends Pick<Config, 'file' | 'stateDir' | 'failureLog'> {
   readonly folders: readonly Pick<FolderConfig, 'key' | 'path' | 'afterReady'>[];
   /** Path of the control socket. */
   readonly socket: string;
-  /** Absolute paths of `!file` targets and the ledger's certificates. */
+  /** Absolute paths of `!file` targets and certificates. */
   readonly secretFiles: readonly string[];
 }
 
@@ -29,7 +29,8 @@ export function configPaths(tree: unknown, file: string, environment: Environmen
     return path === null ? [] : [{ key: `folders[${index}]`, path, afterReady: afterReadyOf(folder) }];
   });
   const authorities = textOf(property(property(tree, 'ledger'), 'ca')) ?? '';
-  const named = [...secretFiles(tree), ...(authorities.trim() === '' ? [] : [authorities])];
+  const certificates = [authorities, ...authorityFiles(tree).map(({ file }) => file)];
+  const named = [...secretFiles(tree), ...certificates.filter((path) => path.trim() !== '')];
   const socket = socketPath(
     textOf(property(property(tree, 'status'), 'socket')) ?? 'auto',
     stateDir,

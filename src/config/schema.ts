@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LISTEN_FORM, parseBaseUrl, parseHostName, parseListen, parseOrigin } from './addresses.ts';
+import { LISTEN_FORM, parseBaseUrl, parseHostName, parseHostPattern, parseListen, parseOrigin } from './addresses.ts';
 import { type BandwidthHours, parseBandwidthHours } from './bandwidth-hours.ts';
 import { WINDOW_FORM, parseUploadWindow } from './day-window.ts';
 import { LEDGER_FORM, parseLedgerAddress } from './ledger-address.ts';
@@ -193,6 +193,19 @@ const mapping = z.strictObject({
     ),
 });
 
+const hostPattern = parsed('the name of a host', parseHostPattern, {
+  examples: ['video.example.com', '*.example.com'],
+});
+
+const tls = z.strictObject({
+  ca: z
+    .union([path, z.record(hostPattern, path)])
+    .optional()
+    .describe(
+      'PEM file with authorities to trust besides those of the system, for the service and its upload hosts; or a mapping of host names, like video.example.com or *.example.com, to such files.',
+    ),
+});
+
 /** The ledger: an address, or a mapping with more settings. */
 const ledger = z.union([address().transform((url): z.output<typeof mapping> => ({ url })), mapping]);
 
@@ -216,6 +229,7 @@ export const configSchema = z.strictObject({
     .describe(
       'Directory for ledger and receipts, and for failures.jsonl without $LOGS_DIRECTORY. Default: $STATE_DIRECTORY; /var/lib/dropcast for /etc/dropcast/dropcast.yaml, /var/lib/dropcast@NAME for /etc/dropcast/NAME.yaml; else $XDG_STATE_HOME/dropcast, else ~/.local/state/dropcast.',
     ),
+  tls: tls.prefault({}).describe('How to check the certificates of the service and its upload hosts.'),
   ledger: ledger
     .optional()
     .describe(

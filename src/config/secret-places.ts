@@ -1,5 +1,5 @@
 import { type JsonSchema, markedSchema, membersOf } from './json-schema.ts';
-import { type KeyPath, TaggedValue, isMapping } from './raw-tree.ts';
+import { type KeyPath, TaggedValue, isMapping, property, textOf } from './raw-tree.ts';
 import type { SecretKind } from './schema-values.ts';
 
 /** The place of a value that is a secret or names the source of one. */
@@ -28,4 +28,18 @@ export function secretFiles(tree: unknown): readonly string[] {
   return secretPlaces(tree).flatMap(({ raw }) =>
     raw instanceof TaggedValue && raw.tag === 'file' ? [raw.argument] : [],
   );
+}
+
+/** The files of `tls.ca` by host, in a tree that may have mistakes elsewhere. */
+export function authorityFiles(
+  tree: unknown,
+): readonly { readonly path: KeyPath; readonly host: string; readonly file: string }[] {
+  const path = ['tls', 'ca'];
+  const ca = property(property(tree, 'tls'), 'ca');
+  if (typeof ca === 'string') return [{ path, host: '*', file: ca }];
+  if (!isMapping(ca) || ca instanceof TaggedValue) return [];
+  return Object.entries(ca).flatMap(([host, value]) => {
+    const file = textOf(value);
+    return file === undefined ? [] : [{ path: [...path, host], host: host.toLowerCase(), file }];
+  });
 }

@@ -1,4 +1,5 @@
-import type { SecretOrigin } from './config.ts';
+import { resolveAuthorities } from './authorities.ts';
+import type { AuthoritiesByHost, SecretOrigin } from './config.ts';
 import { type Environment, variable } from './environment.ts';
 import { type LedgerSecrets, ledgerSecretsIfReadable, resolveLedgerSecrets } from './ledger-secrets.ts';
 import { type Finding, error, warning } from './problem.ts';
@@ -14,6 +15,7 @@ export interface Secrets {
   readonly byPath: ReadonlyMap<string, Secret>;
   readonly apiKeyFrom: SecretOrigin;
   readonly ledger: LedgerSecrets;
+  readonly authorities: AuthoritiesByHost;
 }
 
 /**
@@ -29,20 +31,24 @@ export async function resolveSecrets(
 ): Promise<{ readonly secrets: Secrets | null; readonly findings: readonly Finding[] }> {
   if (use === 'without key') {
     const ledger = await ledgerSecretsIfReadable(tree, source);
-    return { secrets: { byPath: new Map(), apiKeyFrom: 'file', ledger }, findings: [] };
+    return { secrets: { byPath: new Map(), apiKeyFrom: 'file', ledger, authorities: {} }, findings: [] };
   }
   const ledger = await resolveLedgerSecrets(tree, source);
+  const { authorities, findings: ofAuthorities } = await resolveAuthorities(tree, source);
   const places = secretPlaces(tree).filter(({ path, kind, raw }) => path[0] !== 'ledger' && !isOff(kind, raw));
   const isStandard = ['standard', undefined].includes(textOf(property(property(tree, 'service'), 'webhook_scheme')));
   const kindOf = (kind: SecretKind) => (kind === 'webhook secret' && !isStandard ? 'webhook text' : kind);
   const resolved = await Promise.all(
     places.map((place) => resolveSecret({ ...place, kind: kindOf(place.kind) }, source)),
   );
-  const findings = [...resolved.flatMap((each) => each.findings), ...ledger.findings];
+  const findings = [...resolved.flatMap((each) => each.findings), ...ledger.findings, ...ofAuthorities];
   const found = resolved.flatMap((each) => (each.secret === null ? [] : [[each.key, each.secret] as const]));
   const apiKey = resolved.find(({ key, secret: value }) => key === 'service.api_key' && value !== null);
   if (apiKey === undefined) return { secrets: null, findings };
-  return { secrets: { byPath: new Map(found), apiKeyFrom: apiKey.origin, ledger: ledger.secrets }, findings };
+  return {
+    secrets: { byPath: new Map(found), apiKeyFrom: apiKey.origin, ledger: ledger.secrets, authorities },
+    findings,
+  };
 }
 
 function isOff(kind: SecretKind, raw: unknown): boolean {

@@ -1,4 +1,5 @@
 import { uptime } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
 import { createBandwidth, createVideoClient } from '@dropcast/client';
 import type { VideoClient } from '@dropcast/client';
 import { putHeadersOf } from '../config/assemble.ts';
@@ -59,6 +60,7 @@ export function connectToService(
       baseUrl: service.baseUrl,
       apiKey: service.apiKey.reveal(),
       sendKeyTo: service.sendKeyTo,
+      ca: service.authorities,
       honoursIdempotencyKey: service.honoursIdempotencyKey,
       requestGate: clientGateOf(gate),
       bandwidth,
@@ -122,7 +124,8 @@ function isOtherService(one: Config, other: Config): boolean {
     one.service.baseUrl !== other.service.baseUrl ||
     one.service.apiKey.reveal() !== other.service.apiKey.reveal() ||
     one.service.honoursIdempotencyKey !== other.service.honoursIdempotencyKey ||
-    one.service.sendKeyTo.join('\n') !== other.service.sendKeyTo.join('\n')
+    one.service.sendKeyTo.join('\n') !== other.service.sendKeyTo.join('\n') ||
+    !isDeepStrictEqual(one.service.authorities, other.service.authorities)
   );
 }
 

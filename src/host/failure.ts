@@ -37,7 +37,7 @@ export function toFailure(error: unknown): Failure {
   return {
     kind,
     code: error.code,
-    message: error.message,
+    message: withOurKey(error.message),
     ...(error.status !== undefined && { status: error.status }),
     ...(retryAfterMs !== undefined && {
       // The reset of a quota may be hours away.
@@ -45,6 +45,11 @@ export function toFailure(error: unknown): Failure {
     }),
     ...(inDoubt === true && { inDoubt }),
   };
+}
+
+/** Names our key in a message of the client, which knows only the variable. */
+export function withOurKey(message: string): string {
+  return message.replace('NODE_EXTRA_CA_CERTS', 'tls.ca');
 }
 
 function verdictOf(error: ServiceError): Verdict {

@@ -1,9 +1,10 @@
-import { getCACertificates } from 'node:tls';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 
-import { freshConnections } from '../../packages/client/src/transport/connection.ts';
+import { issueCertificate } from '../../packages/sandbox/src/issue-certificate.ts';
 import { ConnectionError, RequestTimeoutError, UnreadableAnswerError } from '../../packages/client/src/errors.ts';
 import { selfSigned } from './certificate.ts';
+import { startProxy } from '../security/proxy.ts';
 import { startServer } from '../support/server.ts';
 import { startHost } from './upload-host.ts';
 import type { Handler } from './upload-host.ts';
@@ -100,9 +101,53 @@ describe('over TLS', () => {
     expect(await failure(wary.client.feeds.list())).toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT', sent: false });
   });
 
-  test('trusting one more does not mean to distrust the others', () => {
-    const { https } = freshConnections({}, selfSigned.cert);
-    expect(https.options.ca).toEqual([...getCACertificates('default'), selfSigned.cert]);
-    expect(getCACertificates('default').length).toBeGreaterThan(10);
+  test('trusting one more does not mean to distrust the others', async () => {
+    const [known, own] = await Promise.all([startTlsHost('127.0.0.1'), startTlsHost('127.0.0.1')]);
+    await using hosts = { known, own, [Symbol.asyncDispose]: () => stopAll(known, own) };
+    const usual = getCACertificates('default');
+    setDefaultCACertificates([...usual, hosts.known.ca]);
+    try {
+      for (const { origin } of [known, own]) {
+        await using opened = openClient(`${origin}/v1`, { ca: own.ca });
+        expect(await opened.client.feeds.list()).toEqual([]);
+      }
+    } finally {
+      setDefaultCACertificates(usual);
+    }
+  });
+
+  test.each([
+    ['its own authority', { '127.0.0.1': 'own' }, true],
+    ['those of two keys', { '*': 'other', '127.0.0.1': 'own' }, true],
+    ['that of every host', { '*': 'own' }, true],
+    ['that of all names below a name', { '*.0.1': 'own' }, true],
+    ['none of another host', { 'video.example.com': 'own', '*.example.com': 'own', '27.0.0.1': 'own' }, false],
+    ['another authority', { '127.0.0.1': 'other' }, false],
+  ] as const)('a host is trusted with %s', async (_, named, isTrusted) => {
+    const [own, other] = await Promise.all([startTlsHost('127.0.0.1'), startTlsHost('127.0.0.1')]);
+    await using hosts = { own, other, [Symbol.asyncDispose]: () => stopAll(own, other) };
+    const ca = Object.fromEntries(Object.entries(named).map(([pattern, whose]) => [pattern, hosts[whose].ca]));
+    await using opened = openClient(`${own.origin}/v1`, { ca, maxRetries: 0 });
+    const ended = await opened.client.feeds.list().catch((error: unknown) => error);
+    if (isTrusted) expect(ended).toEqual([]);
+    else expect(ended).toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', sent: false });
+  });
+
+  test('a proxy tunnels to a host with an authority of its own', async () => {
+    await using host = await startTlsHost('video.example.com');
+    await using proxy = await startProxy(host.port);
+    const proxyEnv = { HTTPS_PROXY: proxy.origin };
+    await using opened = openClient('https://video.example.com/v1', { proxyEnv, ca: { 'Video.example.com': host.ca } });
+    expect(await opened.client.feeds.list()).toEqual([]);
+    expect(proxy.asked).toEqual(['CONNECT video.example.com:443']);
   });
 });
+
+async function startTlsHost(name: string) {
+  const { ca, cert, key } = await issueCertificate([name], Date.now());
+  return { ca, ...(await startServer((_, response) => answer(response, 200, { data: [] }), { tls: { cert, key } })) };
+}
+
+async function stopAll(...hosts: readonly AsyncDisposable[]): Promise<void> {
+  await Promise.all(hosts.map((host) => host[Symbol.asyncDispose]()));
+}

@@ -4,16 +4,24 @@ import { expect, it } from 'vitest';
 import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts';
 import { parse } from 'yaml';
 import { checkSidecar } from '../../src/routing/sidecar.ts';
+import { selfSigned } from '../client/certificate.ts';
 import { scratch } from './scratch.ts';
 
 const page = await readFile(resolve(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
-const [first = '', sidecar = '', second = '', withWebhook = '', withLedger = '', timetable = '', ...further] = [
-  ...page.matchAll(/```yaml\n(.*?)```/gs),
-].map(([, text]) => text);
+const [first = '', tls = '', sidecar = '', second = '', withWebhook = '', withLedger = '', timetable = '', ...further] =
+  [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text);
 
 it('shows a first configuration without problems', async () => {
   await using here = await scratch();
   expect(await here.problems(first, { DROPCAST_API_KEY: 'abc' })).toEqual([]);
+});
+
+it('shows authorities for hosts', async () => {
+  await using here = await scratch();
+  for (const name of ['video_ca.pem', 'uploads_ca.pem']) await here.write(name, selfSigned.cert);
+  const { config, problems } = await here.load(`${first}${tls}`, { DROPCAST_API_KEY: 'abc' });
+  expect(problems).toEqual([]);
+  expect(Object.keys(config?.service.authorities ?? {})).toEqual(['video.example.com', '*.uploads.example.com']);
 });
 
 it('shows a sidecar', () => {

@@ -1,6 +1,7 @@
 import type { RequestGate, RequestNote } from './request-gate.ts';
-import type { ProxyEnvironment } from './transport/connection.ts';
 import type { SeenExchange } from './transport/exchange.ts';
+import type { ProxyEnvironment } from './transport/proxy.ts';
+import type { Authorities } from './transport/trusting-agent.ts';
 import type { Bandwidth } from './upload/bandwidth.ts';
 import type { WaitNote } from './waiting.ts';
 
@@ -37,10 +38,10 @@ export interface VideoClientOptions {
    */
   readonly sendKeyTo?: readonly string[] | undefined;
   /**
-   * Certificates (PEM) to trust in addition to Node's, such as the sandbox's own. Before Node 22.15 they replace those
-   * of `NODE_EXTRA_CA_CERTS`.
+   * Certificates (PEM) to trust in addition to Node's, such as the sandbox's own: for every host, or by host name, where
+   * `*.example.com` is every name below `example.com`. Before Node 22.15 they replace those of `NODE_EXTRA_CA_CERTS`.
    */
-  readonly ca?: string | undefined;
+  readonly ca?: Authorities | undefined;
   /**
    * `HTTPS_PROXY` and `NO_PROXY`; default: the process environment. Plain http never uses a proxy. Node before 22.21 or
    * 24.5 does not support proxies at all, which a process warning reports.

@@ -4,8 +4,9 @@ import './node-version.ts';
 
 export { createVideoClient } from './create-video-client.ts';
 export type { ResponseNote, VideoClientOptions } from './client-options.ts';
-export type { ProxyEnvironment } from './transport/connection.ts';
 export type { SeenExchange } from './transport/exchange.ts';
+export type { ProxyEnvironment } from './transport/proxy.ts';
+export type { Authorities } from './transport/trusting-agent.ts';
 export { connectionAdvice } from './transport/connection-words.ts';
 export type { RequestAtGate, RequestGate, RequestNote } from './request-gate.ts';
 

@@ -24,7 +24,7 @@ export function settingsOf(options: VideoClientOptions): ClientSettings {
   requireTimeout(timeoutMs);
   requireRetries(maxRetries);
   requireRetryAfter(maxRetryAfterMs);
-  if (ca !== undefined) requireCertificate(ca);
+  for (const pem of typeof ca === 'string' ? [ca] : Object.values(ca ?? {})) requireCertificate(pem);
   return {
     baseUrl: baseOf(options.baseUrl),
     apiKey: secretOf(options.apiKey),

@@ -49,7 +49,7 @@ export function openClient(
     apiKey: apiKey.reveal(),
     sendKeyTo,
     maxRetryAfterMs: MAX_SILENT_WAIT_MS,
-    ...(ca !== null && { ca }),
+    ca,
     ...options,
   });
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseBaseUrl } from '../../config/addresses.ts';
 import { putHeadersOf } from '../../config/assemble.ts';
-import type { Config, PutHeaders } from '../../config/config.ts';
+import type { AuthoritiesByHost, Config, PutHeaders } from '../../config/config.ts';
 import type { Secret } from '../../config/secret.ts';
 import { readRegularFile } from '../../config/file-access.ts';
 import { ConfigNotFoundError, findConfig } from '../../config/find.ts';
@@ -25,8 +25,8 @@ export interface Target {
   readonly config: Config | null;
   /** Returns the configured headers for every PUT. */
   putHeaders(): PutHeaders;
-  /** Trusted certificates in PEM format. */
-  readonly ca: string | null;
+  /** Trusted certificates in PEM format, by host. */
+  readonly ca: AuthoritiesByHost;
 }
 
 export interface TargetOptions {
@@ -50,7 +50,7 @@ export async function findTarget(shell: Shell, options: TargetOptions): Promise<
   const ca = options.ca === undefined ? null : await readCertificates(shell, options.ca);
   const address = addressOf(shell, options);
   const service = address === null ? await fromConfig(shell, options.config) : await fromEnvironment(shell, address);
-  return { ...service, ca };
+  return { ...service, ca: ca === null ? service.ca : { '*': ca } };
 }
 
 interface Address {
@@ -66,9 +66,7 @@ function addressOf({ env }: Shell, { baseUrl, config }: TargetOptions): Address 
   return config !== undefined || text === '' ? null : { text, from: `$${URL_VARIABLE}` };
 }
 
-type Service = Omit<Target, 'ca'>;
-
-async function fromEnvironment(shell: Shell, { text, from }: Address): Promise<Service> {
+async function fromEnvironment(shell: Shell, { text, from }: Address): Promise<Target> {
   const address = parseBaseUrl(text);
   if (!address.ok) throw new CommandError(`${from}: ${address.message}`, exitCodes.usage);
   const tag = new TaggedValue('env', KEY_VARIABLE);
@@ -87,10 +85,11 @@ async function fromEnvironment(shell: Shell, { text, from }: Address): Promise<S
     sendKeyTo: [],
     config: null,
     putHeaders: () => ({ headers: {} }),
+    ca: {},
   };
 }
 
-async function fromConfig(shell: Shell, option: string | undefined): Promise<Service> {
+async function fromConfig(shell: Shell, option: string | undefined): Promise<Target> {
   const place = await locate(shell, option);
   const { file } = place;
   const { config, problems } = await loadConfig(place, shell);
@@ -101,7 +100,7 @@ async function fromConfig(shell: Shell, option: string | undefined): Promise<Ser
   }
   // Only the service matters here; `dropcast check` reports problems with folders and rules.
   const ours = problems.flatMap(({ key }, index) =>
-    /^(?:service|uploads)\b/.test(key) ? lines.slice(index, index + 1) : [],
+    /^(?:service|tls|uploads)\b/.test(key) ? lines.slice(index, index + 1) : [],
   );
   for (const line of ours) shell.stderr.write(`${line}\n`);
   return {
@@ -109,6 +108,7 @@ async function fromConfig(shell: Shell, option: string | undefined): Promise<Ser
     keyFrom: `service.api_key of ${escapeControls(file)}`,
     config,
     putHeaders: () => putHeadersOf(config),
+    ca: config.service.authorities,
   };
 }
 

@@ -2,6 +2,7 @@ import { ForbiddenError, ServiceError, UnauthorizedError, createVideoClient } fr
 import type { Config } from '../../config/config.ts';
 import type { Problem } from '../../config/problem.ts';
 import { type UnknownNameFinding, unknownNames } from '../../config/unknown-names.ts';
+import { withOurKey } from '../../host/failure.ts';
 import type { CheckedConfig } from '../read-config.ts';
 
 /** A conflict between the configuration and the service. */
@@ -38,8 +39,8 @@ type OnlineAnswer =
  * @throws any error that is neither an answer from the service nor a failure to reach it
  */
 async function askOnline({ service }: Pick<Config, 'service'>, signal: AbortSignal): Promise<OnlineAnswer> {
-  const { baseUrl, apiKey, sendKeyTo } = service;
-  await using client = createVideoClient({ baseUrl, apiKey: apiKey.reveal(), sendKeyTo, maxRetries: 0 });
+  const { baseUrl, apiKey, sendKeyTo, authorities: ca } = service;
+  await using client = createVideoClient({ baseUrl, apiKey: apiKey.reveal(), sendKeyTo, ca, maxRetries: 0 });
   try {
     const channels = await client.channels.list({ signal });
     const feeds = await client.feeds.list({ signal });
@@ -47,6 +48,6 @@ async function askOnline({ service }: Pick<Config, 'service'>, signal: AbortSign
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const isKey = error instanceof UnauthorizedError || error instanceof ForbiddenError;
-    return { ok: false, key: isKey ? 'service.api_key' : 'service.base_url', message: error.message };
+    return { ok: false, key: isKey ? 'service.api_key' : 'service.base_url', message: withOurKey(error.message) };
   }
 }

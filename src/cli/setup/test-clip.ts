@@ -199,6 +199,6 @@ async function deleteVideo(client: VideoClient, id: string): Promise<boolean> {
   }
 }
 
-function clientOf({ service: { baseUrl, apiKey, sendKeyTo } }: Config): VideoClient {
-  return createVideoClient({ baseUrl, apiKey: apiKey.reveal(), sendKeyTo });
+function clientOf({ service: { baseUrl, apiKey, sendKeyTo, authorities: ca } }: Config): VideoClient {
+  return createVideoClient({ baseUrl, apiKey: apiKey.reveal(), sendKeyTo, ca });
 }

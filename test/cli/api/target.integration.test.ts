@@ -27,7 +27,7 @@ const shell = (env: Record<string, string> = {}) => fakeShell({ env, cwd: folder
 test('the configuration of the daemon says where the service is, whether or not its folders are there', async () => {
   const file = await config('good.yaml', { base_url: 'https://video.example.com/v1/' });
   const target = await findTarget(shell({ KEY: key }), { config: file });
-  expect(target).toMatchObject({ baseUrl: 'https://video.example.com/v1', sendKeyTo: [], ca: null });
+  expect(target).toMatchObject({ baseUrl: 'https://video.example.com/v1', sendKeyTo: [], ca: {} });
   expect(target.apiKey.reveal()).toBe(key);
   expect(target.keyFrom).toBe(`service.api_key of ${file}`);
   expect((await findTarget(shell({ KEY: key, DROPCAST_CONFIG: file }), {})).baseUrl).toBe(target.baseUrl);
@@ -129,7 +129,7 @@ test('--ca takes certificates, and nothing else', async () => {
   await writeFile(join(folder, 'ca.pem'), pem);
   await writeFile(join(folder, 'key.txt'), 'no certificate');
   const find = (ca: string) => findTarget(shell({ DROPCAST_API_KEY: key }), { baseUrl: 'https://localhost/v1', ca });
-  expect((await find('ca.pem')).ca).toBe(pem);
+  expect((await find('ca.pem')).ca).toEqual({ '*': pem });
   for (const [file, why] of [
     ['key.txt', 'PEM'],
     ['missing.pem', 'no such file'],

@@ -1,10 +1,13 @@
 import { createServer as createHttpServer } from 'node:http';
 import type { RequestListener } from 'node:http';
+import { createSecureServer as createHttp2Server } from 'node:http2';
+import { createServer as createSocketServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 
 import { whyNoAnswer } from '../../../packages/client/src/transport/connection-words.ts';
 import { issueCertificate } from '../../../packages/sandbox/src/issue-certificate.ts';
+import { selfSigned } from '../certificate.ts';
 import { openDaemonClient } from '../daemon-client.ts';
 import { startProxy } from '../../security/proxy.ts';
 import { listen, startServer } from '../../support/server.ts';
@@ -52,7 +55,12 @@ describe('a proxy', () => {
       refusal('407 X'),
       /^the proxy \S+ of HTTPS_PROXY wants .* \(407\); put them before its host/,
     ],
-    ['refuses the log-in', 'ann:geheim@', refusal('407 X'), /refuses the user name and password .*\(407\)$/],
+    [
+      'refuses the log-in',
+      'ann:geheim@',
+      refusal('407 X'),
+      /refuses the user name and password .*\(407\); correct them, with @ written as %40/,
+    ],
     [
       'forbids the host',
       '',
@@ -70,6 +78,44 @@ describe('a proxy', () => {
     expect(said).toContain(proxy.origin);
     expect(said).not.toContain('geheim');
     expect(said.length).toBeLessThan(300);
+  });
+
+  test('with credentials opens the tunnel for those alone, however they are written', async () => {
+    const { ca, cert, key } = await issueCertificate(['video.example.com'], Date.now());
+    await using host = await startServer(answering, { tls: { cert, key } });
+    await using proxy = await startProxy(host.port, { login: 'ann:p@ss/w:rd%' });
+    const through = (login: string) => ({ HTTPS_PROXY: proxy.origin.replace('//', `//${login}@`) });
+    const ask = (login: string) => whyOf('https://video.example.com/v1', { ca, proxyEnv: through(login) });
+    expect(await ask('ann:p%40ss%2Fw%3Ard%25')).toBe('it was answered');
+    expect(await ask('ann:p@ss%2Fw:rd%25')).toBe('it was answered');
+    const said = await ask('ann:geheim');
+    expect(said).toBe(
+      `the proxy ${proxy.origin} of HTTPS_PROXY refuses the user name and password in that variable (407); correct them, with @ written as %40 and : as %3A`,
+    );
+  });
+
+  test.each([
+    ['socks5://proxy.example.com:1080', /^HTTPS_PROXY names a proxy that speaks socks5; only http and https/],
+    ['http://', /^HTTPS_PROXY is not an address such as http:\/\/proxy\.example\.com:3128; in NAME:PASSWORD@ before/],
+    ['http://ann:geh/eim@proxy:3128', /^HTTPS_PROXY is not an address .* write % as %25, \/ as %2F/],
+    ['http://ann:geheim%@proxy:3128', /^HTTPS_PROXY is not an address .* write % as %25/],
+    ['http://ann:geh#eim@proxy:3128', /^HTTPS_PROXY is not an address .* # as %23/],
+  ])('that is written as %j is refused without its password, and nothing is connected to', async (written, why) => {
+    await using host = await startServer(answering, { tls: selfSigned });
+    const ask = (proxyEnv: Readonly<Record<string, string>>) => whyOf(`${host.origin}/v1`, { proxyEnv });
+    const said = await ask({ HTTPS_PROXY: written });
+    expect(said).toMatch(why);
+    expect(said).not.toContain('geh');
+    expect(await ask({ https_proxy: written })).toMatch(/^https_proxy /);
+    expect(host.sockets.size).toBe(0);
+  });
+
+  test('that is written without http:// is used', async () => {
+    const { ca, cert, key } = await issueCertificate(['video.example.com'], Date.now());
+    await using host = await startServer(answering, { tls: { cert, key } });
+    await using proxy = await startProxy(host.port, { login: 'ann:geheim' });
+    for (const HTTPS_PROXY of [`ann:geheim@127.0.0.1:${proxy.port}`, ` http://ann:geheim@127.0.0.1:${proxy.port}/ `])
+      expect(await whyOf('https://video.example.com/v1', { ca, proxyEnv: { HTTPS_PROXY } })).toBe('it was answered');
   });
 
   test('that is away is named instead of the service', async () => {
@@ -103,12 +149,40 @@ describe('a proxy', () => {
   });
 });
 
+describe('a server that speaks only HTTP/2', () => {
+  const only = 'speaks only HTTP/2, and dropcast HTTP/1.1; allow HTTP/1.1 there, or put a reverse proxy';
+
+  test('is named before a request leaves', async () => {
+    const { ca, cert, key } = await issueCertificate(['127.0.0.1'], Date.now());
+    const asked: string[] = [];
+    await using host = await listen(
+      createHttp2Server({ cert, key, allowHTTP1: false }, ({ httpVersion }) => void asked.push(httpVersion)),
+      'https',
+    );
+    await using opened = openDaemonClient(`${host.origin}/v1`, { ca });
+    const error = await opened.client.videos.create({ title: 'T', channelId: 'ch_1', tags: [] }).catch(String);
+    expect(error).toContain(`${host.origin} cannot be reached: it ${only}`);
+    expect(await opened.client.feeds.list().catch((reason: unknown) => reason)).toMatchObject({
+      code: 'http2_only',
+      sent: false,
+    });
+    expect(asked).toEqual([]);
+  });
+
+  test('is named when it ignores the handshake and answers in frames', async () => {
+    const settings = Buffer.from([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100]);
+    await using host = await listen(createSocketServer((socket) => socket.end(settings)));
+    expect(await whyOf(`${host.origin}/v1`)).toContain(`${host.origin} cannot be reached: it ${only}`);
+  });
+});
+
 test.each([
   ['ENOTFOUND', /no host has this name; check/],
   ['EAI_AGAIN', /cannot be resolved at the moment; check/],
   ['ECONNREFUSED', /nothing listens there/],
   ['ETIMEDOUT', /does not answer; a firewall/],
   ['timeout', /does not answer; a firewall/],
+  ['lookup_timeout', /the name server of this machine does not answer; check it with `getent hosts NAME`/],
   ['EHOSTUNREACH', /no route to it; check the network/],
   ['ENETUNREACH', /no route to it; check the network/],
   ['ECONNRESET', /closed while it was set up; a firewall/],

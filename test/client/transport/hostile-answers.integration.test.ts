@@ -28,6 +28,12 @@ type Row = readonly [name: string, bytes: string | Buffer, expected: object];
 
 const read = { id: 'v1', status: 'ready' };
 const notHttp = { name: 'ConnectionError', sent: true, message: expect.stringMatching(/not valid HTTP \(HPE_\w+\)$/) };
+const onlyHttp2 = {
+  name: 'ConnectionError',
+  code: 'http2_only',
+  sent: true,
+  message: expect.stringContaining('speaks only HTTP/2'),
+};
 const tooMuch = { name: 'ConnectionError', code: 'HPE_HEADER_OVERFLOW', message: expect.stringContaining('headers') };
 const unreadable = { name: 'UnreadableAnswerError' };
 const noAnswer = { ...unreadable, message: expect.stringContaining('which is not an answer to this request') };
@@ -116,7 +122,7 @@ const head: readonly Row[] = [
   ['HTTP/0.9', video, notHttp],
   ['HTTP/1.0', `HTTP/1.0 200 OK\r\n\r\n${video}`, read],
   ['HTTP/2 in letters', answer('HTTP/2 200\r\n', video), notHttp],
-  ['HTTP/2 in frames', Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]), notHttp],
+  ['HTTP/2 in frames', Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]), onlyHttp2],
   ['nothing', '', { name: 'ConnectionError', code: 'ECONNRESET' }],
   ['a redirect to control characters', answer('HTTP/1.1 302 X\r\nlocation: \u0001\u0002http://[::/%%%\r\n'), notHttp],
   [

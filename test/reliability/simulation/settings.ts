@@ -25,6 +25,7 @@ export function configOf(own: {
       webhooks: null,
       requestsPerHour,
       sendKeyTo: [],
+      authorities: {},
       // So that the simulated service, and the judge, know the token of each request.
       honoursIdempotencyKey: true,
     },

@@ -1,10 +1,11 @@
 import { codeOf } from '../errors.ts';
+import { unusableProxyCode } from './trusting-agent.ts';
 
 /** A request that received no response. */
 export interface NoAnswer {
   /** The error from the system or a library. */
   readonly cause: unknown;
-  /** System errno name, OpenSSL or Node code, or `timeout`. */
+  /** System errno name, OpenSSL or Node code, `timeout`, `lookup_timeout` or `http2_only`. */
   readonly code: string;
   readonly url: URL;
   /** The proxy that the environment configures for this address; NO_PROXY may exempt the address. */
@@ -19,9 +20,10 @@ export interface NoAnswer {
  */
 export function whyNoAnswer(failed: NoAnswer): string {
   const { code, url, proxy, isUp } = failed;
-  if (isUp) return whyBroken(code, url.origin);
+  if (isUp && code !== http2Code) return whyBroken(code, url.origin);
+  if (code === unusableProxyCode && failed.cause instanceof Error) return failed.cause.message;
   if (proxy !== null && code === 'ERR_PROXY_TUNNEL') return whyNoTunnel(failed.cause, url, proxy);
-  const why = connectionAdvice(code);
+  const why = whyOfEach(failed.cause) ?? connectionAdvice(code);
   if (proxy !== null && isOfProxy(failed.cause, url, proxy)) {
     return `the proxy ${proxy.origin} of HTTPS_PROXY cannot be reached: ${why}`;
   }
@@ -44,7 +46,37 @@ function whyNoTunnel(cause: unknown, { host }: URL, proxy: URL): string {
     return `${who} does not connect to ${host}: it answered ${status}; allow the host there, or add it to NO_PROXY`;
   return proxy.username === '' && proxy.password === ''
     ? `${who} wants a user name and password (407); put them before its host, as NAME:PASSWORD@`
-    : `${who} refuses the user name and password in that variable (407)`;
+    : `${who} refuses the user name and password in that variable (407); correct them, with @ written as %40 and : as %3A`;
+}
+
+const mostAddresses = 4;
+
+/** Explains why each address of a name could not be reached; null if the reason is the same for all. */
+function whyOfEach(cause: unknown): string | null {
+  if (!(cause instanceof AggregateError)) return null;
+  const tries = cause.errors.flatMap((error: unknown) => {
+    const [address, code] = [textOf(error, 'address'), codeOf(error)];
+    return address === undefined || code === undefined ? [] : [{ address, code }];
+  });
+  if (new Set(tries.map(({ code }) => code)).size < 2) return null;
+  return tries
+    .slice(0, mostAddresses)
+    .map(({ address, code }) => `${address}: ${connectionAdvice(code)}`)
+    .join('; ');
+}
+
+/** Code of a server that speaks HTTP/2 and refuses HTTP/1.1. */
+export const http2Code = 'http2_only';
+
+/**
+ * Whether a connection failed because the server speaks only HTTP/2: it refused the protocol in the handshake (TLS
+ * alert 120, RFC 7301 section 3.2), or it began with a SETTINGS frame of stream 0 (RFC 9113 sections 3.4 and 6.5).
+ */
+export function isHttp2(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false;
+  if (/alert no application protocol|alert number 120\b/.test(cause.message)) return true;
+  const start = 'rawPacket' in cause && cause.rawPacket instanceof Uint8Array ? cause.rawPacket : new Uint8Array();
+  return start.length >= 9 && start[3] === 4 && start.subarray(5, 9).every((byte) => byte === 0);
 }
 
 const noRoute = 'there is no route to it; check the network of this machine';
@@ -53,6 +85,8 @@ const closed = 'the connection was closed while it was set up; a firewall or a p
 const noTls = 'it does not speak https there';
 const forbidden = 'this machine forbids the connection; check its firewall, and IPAddressDeny= of the unit';
 const clock = 'check the clock of this machine with `timedatectl`';
+const http2 =
+  'it speaks only HTTP/2, and dropcast HTTP/1.1; allow HTTP/1.1 there, or put a reverse proxy that does before it';
 const untrusted =
   'its certificate is from an authority that this machine does not trust; if that is your own authority, or that of your proxy, name its file in NODE_EXTRA_CA_CERTS';
 
@@ -66,6 +100,8 @@ const meanings: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'its name cannot be resolved at the moment; check the name server of this machine',
   ETIMEDOUT: noReply,
   timeout: noReply,
+  lookup_timeout: 'the name server of this machine does not answer; check it with `getent hosts NAME`',
+  [http2Code]: http2,
   EHOSTUNREACH: noRoute,
   ENETUNREACH: noRoute,
   ENETDOWN: noRoute,
@@ -92,7 +128,7 @@ const meanings: Readonly<Record<string, string>> = {
  * Explains why a connection could not be established and what to do, as a clause that ends with the code and omits the
  * address.
  *
- * @param code system errno name, OpenSSL or Node code, or `timeout`; for others the clause is 'the connection failed'
+ * @param code system errno name, OpenSSL or Node code, or one of the client's own; for others the clause is 'the connection failed'
  */
 export function connectionAdvice(code: string): string {
   return `${Object.hasOwn(meanings, code) ? meanings[code] : 'the connection failed'} (${code})`;

@@ -1,19 +1,26 @@
 import { Agent as HttpAgent } from 'node:http';
 import type { ClientRequest } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import type { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
-// Namespace import: an older Node fails to link `getCACertificates` before node-version.ts can report the version.
-import * as tls from 'node:tls';
+import { TLSSocket } from 'node:tls';
 import { RequestError, TimeoutError } from 'got';
 import type { Agents } from 'got';
 
 import { knowsProxies } from '../node-version.ts';
 import { codeOf, ConnectionError, RequestTimeoutError } from '../errors.ts';
 import type { ServiceError } from '../errors.ts';
-import { whyNoAnswer } from './connection-words.ts';
+import { http2Code, isHttp2, whyNoAnswer } from './connection-words.ts';
+import { proxyEnvOf, proxyIn } from './proxy.ts';
+import type { ProxyEnvironment } from './proxy.ts';
+import { TrustingAgent } from './trusting-agent.ts';
+import type { Authorities } from './trusting-agent.ts';
 
-/** Environment variables such as `HTTPS_PROXY` and `NO_PROXY`. */
-export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
+/**
+ * How long to try one address of a name before the next, in milliseconds. Node gives up an address before it tries the
+ * next, so its own 500 ms cut off every host behind a satellite link. 1.5 s allow for a lost first packet, which is
+ * sent again after 1 s (RFC 6298 section 2.1).
+ */
+const addressTimeoutMs = 1_500;
 
 /**
  * Creates agents that open a new connection for every request. A server may close a kept-alive connection just as a
@@ -25,26 +32,21 @@ export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
  */
 export function freshConnections(
   proxyEnv: ProxyEnvironment,
-  ca?: string,
+  ca: Authorities = {},
 ): { readonly http: HttpAgent; readonly https: HttpsAgent } {
   warnOfIgnoredProxy(proxyEnv);
-  const trust = ca === undefined ? {} : { ca: [...knownCertificates(), ca] };
+  const proxy = proxyIn(proxyEnv);
+  const common = { keepAlive: false, autoSelectFamilyAttemptTimeout: addressTimeoutMs };
+  // A server that speaks only HTTP/2 then refuses the connection, instead of the request (RFC 7301 section 3.2).
+  const protocols = { ALPNProtocols: ['http/1.1'] };
+  // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
+  const strict = { rejectUnauthorized: true };
   return {
     // No proxy: plain http is only for this machine. A proxy would see the key and the file, and has its own
     // `localhost`.
-    http: new HttpAgent({ keepAlive: false }),
-    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
-    https: new HttpsAgent({ keepAlive: false, proxyEnv: { ...proxyEnv }, rejectUnauthorized: true, ...trust }),
+    http: new HttpAgent(common),
+    https: new TrustingAgent({ ...common, ...protocols, ...strict, proxyEnv: proxyEnvOf(proxyEnv, proxy) }, ca, proxy),
   };
-}
-
-/**
- * Returns the certificates that Node trusts, because `ca` replaces them all. Before Node 22.15 they exclude those of
- * NODE_EXTRA_CA_CERTS.
- */
-function knownCertificates(): readonly string[] {
-  const { getCACertificates } = tls as { readonly getCACertificates?: typeof tls.getCACertificates };
-  return getCACertificates === undefined ? tls.rootCertificates : getCACertificates('default');
 }
 
 function warnOfIgnoredProxy(proxyEnv: ProxyEnvironment): void {
@@ -56,8 +58,11 @@ function warnOfIgnoredProxy(proxyEnv: ProxyEnvironment): void {
   );
 }
 
-/** Timeouts for each stage of a new connection, in milliseconds. */
-export const connectTimeouts = { lookup: 10_000, connect: 10_000, secureConnect: 10_000 } as const;
+/**
+ * Timeouts for each stage of a new connection, in milliseconds. A resolver waits 5 s for each of up to three name
+ * servers (resolv.conf(5)), so after 15 s even the third has answered.
+ */
+export const connectTimeouts = { lookup: 15_000, connect: 10_000, secureConnect: 10_000 } as const;
 
 /**
  * Tracks whether a request can have left this machine, which is impossible until the connection and its TLS handshake
@@ -85,7 +90,7 @@ export class Line {
   attach(request: ClientRequest): void {
     request.once('socket', (socket) => {
       if (isReady(socket)) return this.#rise();
-      const isTls = socket instanceof tls.TLSSocket;
+      const isTls = socket instanceof TLSSocket;
       // Node hands over a tunnel socket already connected, and its remote address is the proxy's.
       const isDirect = socket.connecting;
       socket.once(isTls ? 'secureConnect' : 'connect', () => {
@@ -112,7 +117,7 @@ export class Line {
 export function connectionFailure(error: unknown, line: Line, url: URL, agents: Agents): ServiceError {
   if (!(error instanceof RequestError)) throw error;
   const isTimeout = error instanceof TimeoutError;
-  const code = isTimeout ? 'timeout' : (codeOf(error.cause) ?? error.code);
+  const code = codeOfFailure(error);
   const message = whyNoAnswer({ cause: error.cause, code, url, proxy: proxyOf(url, agents), isUp: line.isUp });
   const facts = { code, cause: error.cause ?? error };
   return isTimeout
@@ -120,14 +125,17 @@ export function connectionFailure(error: unknown, line: Line, url: URL, agents: 
     : new ConnectionError(line.isUp, message, facts);
 }
 
-/** Returns the proxy that the environment configures for https. As in Node, the lower-case name takes precedence. */
+function codeOfFailure(error: RequestError): string {
+  if (error instanceof TimeoutError) return error.event === 'lookup' ? 'lookup_timeout' : 'timeout';
+  return isHttp2(error.cause) ? http2Code : (codeOf(error.cause) ?? error.code);
+}
+
 function proxyOf({ protocol }: URL, { https }: Agents): URL | null {
-  if (!knowsProxies || protocol !== 'https:' || !(https instanceof HttpsAgent)) return null;
-  const { proxyEnv = {} } = https.options as { readonly proxyEnv?: ProxyEnvironment };
-  return URL.parse(proxyEnv['https_proxy'] || proxyEnv['HTTPS_PROXY'] || '');
+  if (protocol !== 'https:' || !(https instanceof TrustingAgent)) return null;
+  return https.proxy.kind === 'proxy' ? https.proxy.url : null;
 }
 
 function isReady(socket: Socket): boolean {
   if (socket.connecting) return false;
-  return !(socket instanceof tls.TLSSocket) || ('secureConnecting' in socket && socket.secureConnecting === false);
+  return !(socket instanceof TLSSocket) || ('secureConnecting' in socket && socket.secureConnecting === false);
 }

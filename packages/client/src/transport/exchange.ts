@@ -6,6 +6,7 @@ import type { Agents } from 'got';
 import type { Answer } from './answer.ts';
 import { connectionFailure, connectTimeouts } from './connection.ts';
 import type { Line } from './connection.ts';
+import { lookupWith, resolveName } from './name-lookup.ts';
 import { AbortedError, throwIfAborted, UnreadableAnswerError } from '../errors.ts';
 
 export interface Exchange {
@@ -46,6 +47,8 @@ export interface SeenExchange {
   readonly body: string;
 }
 
+const lookupName = lookupWith(resolveName);
+
 /** Maximum length of a response. It allows 40 KiB for each video on a page of 100. */
 const longestAnswerBytes = 4 * 1024 * 1024;
 
@@ -75,7 +78,7 @@ export async function exchange({ what, url, line, signal, ...rest }: Exchange): 
       method: rest.method,
       headers: headersSent,
       agent: rest.agent,
-      ...(rest.lookup !== undefined && { dnsLookup: rest.lookup }),
+      dnsLookup: rest.lookup ?? lookupName,
       signal: AbortSignal.any([signal, tooLong.signal]),
       timeout: { ...connectTimeouts, ...(rest.timeoutMs !== undefined && { request: rest.timeoutMs }) },
       followRedirect: false,

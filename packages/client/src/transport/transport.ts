@@ -3,7 +3,8 @@ import { validateHeaderValue } from 'node:http';
 import { isSuccess, requestIdOf, serviceError } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { freshConnections, Line } from './connection.ts';
-import type { ProxyEnvironment } from './connection.ts';
+import type { ProxyEnvironment } from './proxy.ts';
+import type { Authorities } from './trusting-agent.ts';
 import { throwIfAborted } from '../errors.ts';
 import { exchange } from './exchange.ts';
 import type { SeenExchange } from './exchange.ts';
@@ -33,7 +34,7 @@ export interface TransportOptions {
   /** `HTTPS_PROXY` and `NO_PROXY`; default: the process environment. */
   readonly proxyEnv?: ProxyEnvironment | undefined;
   /** Certificates (PEM) to trust in addition to Node's. */
-  readonly ca?: string | undefined;
+  readonly ca?: Authorities | undefined;
   readonly bandwidth?: Bandwidth | undefined;
   /** Called with each answered request. It must not throw. */
   readonly onExchange?: ((exchange: SeenExchange) => void) | undefined;

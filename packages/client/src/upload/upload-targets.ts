@@ -1,15 +1,12 @@
-import { lookup } from 'node:dns/promises';
-import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
 import { ConnectionError, ServiceError, UploadRejectedError } from '../errors.ts';
 import { ownAddresses as askOwnAddresses } from './own-addresses.ts';
 import { isAddress, isLoopback, isNearer, reachHere } from './reach.ts';
 import type { Reach } from './reach.ts';
+import { lookupWith, resolveName } from '../transport/name-lookup.ts';
+import type { Resolve } from '../transport/name-lookup.ts';
 import { longestAddress } from '../wire/fields.ts';
-
-/** Resolves a name to all its addresses. */
-export type Resolve = (hostname: string, options: LookupOptions) => Promise<readonly LookupAddress[]>;
 
 /** An upload address that may be used. */
 export interface UploadTarget {
@@ -62,7 +59,7 @@ export function createUploadTargets(options: {
   readonly resolve?: Resolve;
   readonly ownAddresses?: () => readonly string[];
 }): UploadTargets {
-  const { named, resolve = resolveAll, ownAddresses = askOwnAddresses } = options;
+  const { named, resolve = resolveName, ownAddresses = askOwnAddresses } = options;
   const service = new URL(options.baseUrl);
   const proved = new Set<string>();
   const createJudge = () => {
@@ -127,7 +124,7 @@ function requireEncrypted(url: URL, isServiceHere: boolean): void {
 
 function guarded(url: URL, resolve: Resolve, judge: (addresses: readonly string[]) => Reach | null): UploadTarget {
   let refused: ServiceError | null = null;
-  const find = async (hostname: string, options: LookupOptions): Promise<readonly LookupAddress[]> => {
+  const find: Resolve = async (hostname, options) => {
     const found = await resolve(hostname, options);
     try {
       const near = judge(found.map(({ address }) => address));
@@ -140,28 +137,9 @@ function guarded(url: URL, resolve: Resolve, judge: (addresses: readonly string[
   };
   return {
     url,
-    lookup: (hostname, options, callback) => {
-      void answer(() => find(hostname, options), options.all === true, callback);
-    },
+    lookup: lookupWith(find),
     refusal: () => refused,
   };
-}
-
-async function answer(
-  find: () => Promise<readonly LookupAddress[]>,
-  isForAll: boolean,
-  callback: Parameters<LookupFunction>[2],
-): Promise<void> {
-  const found = await find().catch((error: NodeJS.ErrnoException) => error);
-  if (found instanceof Error) return callback(found, []);
-  const [first] = found;
-  if (first === undefined)
-    return callback(Object.assign(new Error('the name has no address'), { code: 'ENOTFOUND' }), []);
-  return isForAll ? callback(null, [...found]) : callback(null, first.address, first.family);
-}
-
-function resolveAll(hostname: string, options: LookupOptions): Promise<readonly LookupAddress[]> {
-  return lookup(hostname, { ...options, all: true });
 }
 
 const places: Readonly<Record<Reach, string>> = {

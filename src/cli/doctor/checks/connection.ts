@@ -1,7 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { readFile } from 'node:fs/promises';
+import { getCACertificates } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
+import type { Config } from '../../../config/config.ts';
 import { unknownKey } from '../../setup/service-answers.ts';
 import { configOf, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
@@ -12,7 +14,7 @@ export const connection: Check = {
   name: 'certificate and clock',
   run: async (patient) => {
     const { now } = patient;
-    const answer = await exchange(configOf(patient).service.baseUrl).catch(() => null);
+    const answer = await exchange(configOf(patient).service).catch(() => null);
     // Another check reports an unreachable service.
     if (answer === null) throw new SkippedError('the service does not answer, or goes through a proxy');
     return [
@@ -87,12 +89,16 @@ async function ageOfProcess(pid: number): Promise<number> {
 
 const timeoutMs = 8_000;
 
-function exchange(baseUrl: string): Promise<{ readonly date: number | null; readonly validTo: number | null }> {
+function exchange({
+  baseUrl,
+  authorities,
+}: Config['service']): Promise<{ readonly date: number | null; readonly validTo: number | null }> {
   const url = new URL(`${baseUrl}/channels`);
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   const headers = { authorization: `Bearer ${unknownKey}` };
+  const ca = [...getCACertificates('default'), ...Object.values(authorities)];
   return new Promise((resolve, reject) => {
-    const call = request(url, { timeout: timeoutMs, agent: false, headers }, (answer) => {
+    const call = request(url, { timeout: timeoutMs, agent: false, headers, ca }, (answer) => {
       const date = Date.parse(answer.headers.date ?? '');
       const certificate = url.protocol === 'https:' ? (answer.socket as TLSSocket).getPeerCertificate() : null;
       const validTo = Date.parse(certificate?.valid_to ?? '');

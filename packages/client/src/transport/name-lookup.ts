@@ -1,0 +1,38 @@
+import { lookup } from 'node:dns/promises';
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+
+/** Resolves a name to all its addresses. */
+export type Resolve = (hostname: string, options: LookupOptions) => Promise<readonly LookupAddress[]>;
+
+const running = new Map<string, Promise<readonly LookupAddress[]>>();
+
+/**
+ * Resolves a name with the system's resolver, in one query for all that ask for it at the same time. The resolver runs
+ * on two threads of the process (libuv: half of its four), so a slow name server would keep the fifth of five
+ * connections waiting for three queries, one after another.
+ */
+export const resolveName: Resolve = (hostname, { family, hints }) => {
+  const key = JSON.stringify([hostname, family, hints]);
+  const query = running.get(key) ?? lookup(hostname, { family, hints, all: true }).finally(() => running.delete(key));
+  running.set(key, query);
+  return query;
+};
+
+/** Makes the `lookup` of a connection from `find`. */
+export function lookupWith(find: Resolve): LookupFunction {
+  return (hostname, options, callback) => void answer(() => find(hostname, options), options.all === true, callback);
+}
+
+async function answer(
+  find: () => Promise<readonly LookupAddress[]>,
+  isForAll: boolean,
+  callback: Parameters<LookupFunction>[2],
+): Promise<void> {
+  const found = await find().catch((error: NodeJS.ErrnoException) => error);
+  if (found instanceof Error) return callback(found, []);
+  const [first] = found;
+  if (first === undefined)
+    return callback(Object.assign(new Error('the name has no address'), { code: 'ENOTFOUND' }), []);
+  return isForAll ? callback(null, [...found]) : callback(null, first.address, first.family);
+}
