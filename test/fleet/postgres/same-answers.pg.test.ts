@@ -26,7 +26,7 @@ test('whatever the files are, a ledger in a file and one on PostgreSQL answer ev
 /** What writes, and what is read of it: `*-contract.ts`, which both stores keep. */
 const inContracts =
   'insert save load addListed listed listing forgetListing firstStart saveFirstStart noteFeedDue noteFeedAnswer feedsDue noteDeletion ' +
-  'deletionsSince counter pauses savePause dropPause news.commit news.recall news.markTried news.markRefused news.trim news.countWaiting ' +
+  'deletionsSince counter pauses savePause dropPause note saveNote news.commit news.recall news.markTried news.markRefused news.trim news.countWaiting ' +
   'countFile countedFiles forgetCounted events eventsAfter keepEvents';
 
 /** Nothing, or another thing, in a file. */

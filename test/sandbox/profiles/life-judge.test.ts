@@ -45,6 +45,7 @@ const told: Told = {
   wasLimited: false,
   rung: [204],
   failed: [],
+  tooLarge: 0,
   said: {
     files: [file({}), link, old, file({ path: '/in/u.mpg', state: 'failed', video_id: 'vid_u' })],
     counts: { done: 3, failed: 1, held: 0 },
@@ -89,6 +90,10 @@ const wrong: Readonly<Record<LifeInvariant, LifeEvidence>> = {
   'the archive is adopted without an upload': asking(put('vid_old', 200)),
   'the feed has every video that is ready': { ...sound, feed: '<guid>vid_a</guid>a <guid>vid_l</guid>l' },
   'no request is refused by the service': asking(request({ status: 422 })),
+  'files that are too large for the service are held until it takes them': {
+    ...sound,
+    told: { ...told, tooLarge: 1 },
+  },
   'a feed is published for several videos at once': asking(
     ...Array.from({ length: 30 }, () => request({ operation: 'feeds.publish' })),
   ),
@@ -130,6 +135,20 @@ test.each<[string, LifeEvidence]>([
   ['an upload to another service', asking(put('vid_a', 403))],
 ])('%s may not be refused for their content type', (_, evidence) => {
   expect(flawsOf(evidence).map(({ invariant }) => invariant)).toEqual(['no request is refused by the service']);
+});
+
+const limited = (...requests: readonly JournalEntry[]): LifeEvidence => ({
+  ...asking(...requests),
+  told: { ...told, tooLarge: 2 },
+  switches: { ...defaultSwitches, max_upload_size: '413' },
+});
+
+test('a third upload may not be refused for its size, nor one with its body', () => {
+  const refused = put('vid_a', 413);
+  const invariants = (evidence: LifeEvidence) => flawsOf(evidence).map(({ invariant }) => invariant);
+  expect(invariants(limited(refused, refused))).toEqual([]);
+  expect(invariants(limited(refused, refused, refused))).toEqual(['no request is refused by the service']);
+  expect(invariants(limited({ ...refused, bytesIn: 3_000_000 }))).toEqual(['no request is refused by the service']);
 });
 
 test.each<[string, LifeEvidence]>([

@@ -22,6 +22,9 @@ export interface LifeEvidence {
   readonly feed: string;
 }
 
+/** More than the headers of an upload have, and less than the body of one that is too large. */
+const headersBytes = 65_536;
+
 export const lifeInvariants = {
   'every file ends': ({ told }) =>
     told.said.files
@@ -93,7 +96,8 @@ export const lifeInvariants = {
   'no request is refused by the service': ({ told, switches, requests, expired }) => {
     const gone = new Set<string>();
     const unsigned: string[] = [];
-    return requests.flatMap(({ number, operation, method, path, query, status, fault }) => {
+    let tooLarge = 0;
+    return requests.flatMap(({ number, operation, method, path, query, status, fault, bytesIn }) => {
       const id = path.split('/')[operation === 'uploads.put' ? 2 : 3] ?? '';
       const what = `${number} ${method} ${path}${query && `?${query}`}`;
       if (operation === 'videos.delete') gone.add(id);
@@ -106,10 +110,18 @@ export const lifeInvariants = {
       const isFirst = unsigned.filter((each) => each === id).length < starts;
       // Each start begins up to four uploads at a time.
       if (isMismatch && isFirst && unsigned.push(id) <= 4 * starts) return [];
+      // Two large files are on their way when the first one is refused; a kill may come before that is written down.
+      const isTooLarge = operation === 'uploads.put' && [400, 413].includes(status) && (bytesIn ?? 0) < headersBytes;
+      if (isTooLarge && switches.max_upload_size !== 'none' && (tooLarge += 1) <= 2 + 2 * told.kills) return [];
       // Whether a deletion came about is asked until it did.
       if (status === 404 && gone.has(id)) return [];
       return [found(what, `answered with ${status}`)];
     });
+  },
+
+  'files that are too large for the service are held until it takes them': ({ told, switches }) => {
+    const isAsExpected = told.tooLarge === (switches.max_upload_size === 'none' ? 0 : 2);
+    return isAsExpected ? [] : [found('large files', `${told.tooLarge} were held`)];
   },
 
   'a feed is published for several videos at once': ({ told, requests }) => {

@@ -2,9 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { mostUploadBytes } from '../../../packages/sandbox/src/profiles/switch-table.ts';
 import { callDaemon } from '../../../src/daemon/control/client.ts';
 import type { FileView } from '../../../src/view/files/file-view.ts';
 import type { Problem } from '../../../src/config/problem.ts';
+import { tooLargeCode } from '../../../src/pipeline/file/failure.ts';
 import type { PlanView } from '../../../src/daemon/plan/summary.ts';
 import type { FilesView } from '../../../src/view/files/files-view.ts';
 import { createRandom } from '../../reliability/kill/random.ts';
@@ -44,6 +46,8 @@ export interface Told {
   readonly rung: readonly number[];
   /** What had failed before somebody tried it again. */
   readonly failed: readonly FileView[];
+  /** How many files were held because of their size. */
+  readonly tooLarge: number;
   /** What the program said in the end. */
   readonly said: Said;
 }
@@ -85,7 +89,10 @@ export async function live(world: World<SandboxService>, seed: string, page: num
 
 /** A clip with something of its own in it, in a box that players skip (ISO 14496-12 section 8.1.2). */
 function mediaOf(...name: readonly string[]): Buffer {
-  const own = createHash('sha512').update(name.join('/')).digest();
+  return clipWith(createHash('sha512').update(name.join('/')).digest());
+}
+
+function clipWith(own: Buffer): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(8 + own.length);
   head.write('free', 4);
@@ -137,6 +144,8 @@ class Life {
   readonly #random: () => number;
   readonly #source: RunningServer;
   readonly #words = new Map<string, Words>();
+  /** Larger than a service with a limit takes. */
+  readonly #large: readonly string[];
   readonly #imports: string[] = [];
   readonly #unplayable: string[] = [];
   readonly #adopted = new Map<string, string>();
@@ -152,12 +161,14 @@ class Life {
     this.#world = world;
     this.#random = random;
     this.#source = source;
+    this.#large = ['large-1.mp4', 'large-2.mp4'].map((name) => world.at(name));
   }
 
   async begin(page: number): Promise<void> {
     const { sandbox } = this.#world.service;
     for (const folder of ['moving', 'deleting', 'archive']) await mkdir(this.#world.at(folder));
     await this.#bringArchive();
+    for (const path of this.#large) await this.#world.people.drop(path, clipWith(randomBytes(mostUploadBytes)));
     // More than a page of the list has, in every other life.
     const others = this.#random() < 0.5 ? 110 : 0;
     for (let n = 0; n < others; n += 1) await this.#world.service.createForeign(`Other ${n}`);
@@ -188,6 +199,7 @@ class Life {
     const ended = await this.#ended('all have ended');
     await this.#call('POST', '/retry', { names: [], selection: { states: ['failed'] }, by: 'editor' });
     await this.#ended('all have ended again');
+    await this.#liftLimit();
     await this.#world.command(['adopt', '--confirm']);
     await this.#ended('the archive is adopted');
     await this.#changeTheLast();
@@ -208,6 +220,7 @@ class Life {
       wasLimited: this.#wasLimited,
       rung: deliveries.map(({ status: answered }: { readonly status: number | null }) => answered ?? 0),
       failed: ended.filter(({ state }) => state === 'failed'),
+      tooLarge: ended.filter(({ code }) => code === tooLargeCode).length,
       said: { files: listed.files, counts: status.counts, others: status.requests.others, plan, check },
     };
   }
@@ -353,6 +366,13 @@ class Life {
     this.#words.set(path, words);
     this.#world.people.note(path, await readFile(path), { titles: [words.title] });
     await writeFile(path.replace(/mp4$/, 'json'), JSON.stringify(words));
+  }
+
+  /** The service takes files of any size again: the one that somebody tries shows it, and the other follows. */
+  async #liftLimit(): Promise<void> {
+    await admin({ sandbox: this.#world.service.sandbox }, 'POST /profile/switches', { max_upload_size: 'none' });
+    await this.#call('POST', '/retry', { names: this.#large.slice(0, 1), by: 'editor' });
+    for (const path of this.#large) await this.#world.reaches(basename(path), 'done');
   }
 
   /** A change that no other video has the feed published for. */

@@ -81,6 +81,21 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     // Without the headers, no upload ever succeeds.
     caughtBy: ['it gets there', 'no request is refused by the service'],
   },
+  'the record of a file that is too large is not deleted': {
+    edits: [
+      {
+        anchor: 'const change = { sha256: null, dying: true };',
+        instead: 'const change = { sha256: null, dying: false };',
+      },
+    ],
+    lives: ['small-uploads@1', 'small-objects@1'],
+    caughtBy: ['it gets there', 'no request is refused by the service'],
+  },
+  'a service that takes larger files again releases none': {
+    edits: [{ anchor: 'if (isReviewDue) await review();', instead: '' }],
+    lives: ['small-uploads@1', 'small-files@1'],
+    caughtBy: ['it gets there'],
+  },
   'nothing is learnt from a signature mismatch': {
     edits: [{ anchor: 'this.#known.get(origin)?.isTypeSent ?? true', instead: 'true' }],
     lives: ['signed-without-type@1', 'signed-without-type@2'],

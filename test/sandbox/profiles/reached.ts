@@ -6,6 +6,7 @@ export const reachable = {
   'a duplicate is skipped': ({ told }) => inState(told.said, 'skipped'),
   'a file changes before it is done': ({ told }) => inState(told.said, 'superseded') + inState(told.said, 'vanished'),
   'a file cannot be played': ({ told }) => inState(told.said, 'failed'),
+  'a file is too large': ({ told }) => told.tooLarge,
   'a link is imported': ({ told }) => told.imports.length,
   'an upload meets an address that expired': ({ requests, expired }) =>
     requests.filter(
