@@ -368,7 +368,7 @@ class Life {
     await writeFile(path.replace(/mp4$/, 'json'), JSON.stringify(words));
   }
 
-  /** The service takes files of any size again: the one that somebody tries shows it, and the other follows. */
+  /** The service takes files of any size again: a retry of one file shows it, and the other follows. */
   async #liftLimit(): Promise<void> {
     await admin({ sandbox: this.#world.service.sandbox }, 'POST /profile/switches', { max_upload_size: 'none' });
     await this.#call('POST', '/retry', { names: this.#large.slice(0, 1), by: 'editor' });
