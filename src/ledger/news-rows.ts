@@ -82,7 +82,7 @@ export function createNewsRows({ db, words, write }: Connection): NewsRows {
 
 function* doCommit(words: SqlWords, { remember: records = {}, post = [], remove = [] }: OutboxCommit): Work<void> {
   for (const [name, record] of Object.entries(records)) {
-    if (record === null) yield* forget(name);
+    if (record === null) yield* ask('DELETE FROM news_memory WHERE name = ?', [name]);
     else yield* remember(name, record);
   }
   if (remove.length > 0) yield* ask(`DELETE FROM outbox WHERE seq IN ${words.numberList}`, [JSON.stringify(remove)]);
@@ -92,11 +92,6 @@ function* doCommit(words: SqlWords, { remember: records = {}, post = [], remove 
       JSON.stringify(message),
       at,
     ]);
-}
-
-/** Removes a record of the memory. */
-export function* forget(name: string): Work<void> {
-  yield* ask('DELETE FROM news_memory WHERE name = ?', [name]);
 }
 
 /** Adds a record to the memory, or replaces it. */

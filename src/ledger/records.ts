@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { DueFeed, FeedStore, FirstStartStore, NoteStore, PauseStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
-import { forget, remember } from './news-rows.ts';
+import { remember } from './news-rows.ts';
 import { addEvent } from './event-rows.ts';
 import type { FeedDueTable } from './schema.ts';
 import { ask, readRecord } from './work.ts';
@@ -164,7 +164,7 @@ export function createNotes({ db, write }: Connection): NoteStore {
       return row === undefined ? null : readRecord(row.record);
     },
     saveNote: async (name, record) => {
-      await write(() => (record === null ? forget(name) : remember(name, record)));
+      await write(() => remember(name, record));
     },
   };
 }

@@ -232,7 +232,7 @@ export interface DueFeed {
 export interface NoteStore {
   /** @returns the record, which its owner validates; null if there is none or it is damaged */
   note(name: string): Promise<unknown>;
-  /** @param record null removes the note */
+  /** @param record null: nothing is left to note */
   saveNote(name: string, record: object | null): Promise<void>;
 }
 
