@@ -136,10 +136,11 @@ export function createSizeLimits(world: SizeLimitsWorld) {
     /**
      * Learns from a host that refused a file because of its size. Durable when the promise resolves.
      *
-     * @returns whether files of this size are held; false if the file is too small to teach anything
+     * @returns whether files of this size are held; false if the refusal teaches nothing
      */
-    refused: async ({ id, version: { size } }: Facts, { sizeLimit, message }: Failure): Promise<boolean> => {
-      if (size < leastTaughtBytes) return false;
+    refused: async ({ id, version: { size } }: Facts, { kind, sizeLimit, message }: Failure): Promise<boolean> => {
+      // A refusal because of the account has another kind by now.
+      if (kind !== 'permanent' || size < leastTaughtBytes) return false;
       await read();
       const stated = sizeLimit?.mostBytes ?? null;
       const mostBytes = stated ?? Math.min(learned?.mostBytes ?? Infinity, size - 1);

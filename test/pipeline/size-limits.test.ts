@@ -19,7 +19,7 @@ const sized = (name: string, size: number, other: Partial<Facts> = {}): Facts =>
   });
 
 /** A service that takes files up to so many MiB, and what it costs to find that out. */
-function limited(rows: readonly Facts[], limit: { mib: number; stated?: number }) {
+function limited(rows: readonly Facts[], limit: { mib: number; stated?: number; code?: string }) {
   const kept = outside(rows);
   const puts: string[] = [];
   const host: ConductorWorld['host'] = {
@@ -29,7 +29,7 @@ function limited(rows: readonly Facts[], limit: { mib: number; stated?: number }
       if (facts.version.size <= limit.mib * mib) return kept.service.host.send(facts, hooks);
       const why: Partial<Failure> = {
         status: 413,
-        code: 'payload_over_size_limit',
+        code: limit.code ?? 'payload_too_large',
         message: 'the upload address answered 413',
         sizeLimit: { from: 'service', mostBytes: limit.stated === undefined ? null : limit.stated * mib },
       };
@@ -203,6 +203,15 @@ describe('a limit that the upload host teaches', () => {
     await core.until(hasEnded);
     expect(states()).toEqual({ '0.5': 'failed', 7: 'held' });
     expect(store.row('f_7').lastFailure?.code).toBe('over_size_limit');
+  });
+
+  test('is not taught by a refusal that concerns the account', async () => {
+    const { start, store, limit, states } = limited([sized('7', 7)], { mib: 6 });
+    limit.code = 'plan_limit_reached';
+    const core = start();
+    await core.until(() => core.conductor.pause() !== null);
+    expect(await store.note(sizeLimitNote)).toBeNull();
+    expect(states()).toEqual({ 7: null });
   });
 
   test('that another host has learned holds files here, and one that it has seen end releases them', async () => {
