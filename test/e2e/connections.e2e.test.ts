@@ -81,7 +81,8 @@ test.concurrent('a proxy with a wrong password: status names proxy and variable,
   await waitsFor(station, `the proxy ${proxy.origin} of HTTPS_PROXY refuses the user name and password in that`);
   const told = await dropcast(['show', 'clip.mp4', '--config', station.scratch.config]);
   const { stdout, stderr } = await station.daemon().kill('SIGTERM');
-  expect(told.stdout + stdout + stderr).not.toContain('wr0ng-one');
+  const failures = await readFile(station.scratch.file('state', 'failures.jsonl'), 'utf8').catch(() => '');
+  expect(told.stdout + stdout + stderr + failures).not.toContain('wr0ng-one');
   expect(sandbox.requests()).toEqual([]);
 
   env.HTTPS_PROXY = `http://ann:right%2Fone@127.0.0.1:${proxy.port}`;
