@@ -158,6 +158,6 @@ async function checkDirectory(directory: string): Promise<Finding[]> {
 function checkEnvironment({ env }: Environment): Finding[] {
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return [];
   const message =
-    'NODE_TLS_REJECT_UNAUTHORIZED=0 is set, which would give the key to any server; unset it, and name your own certificate authority in NODE_EXTRA_CA_CERTS';
+    'NODE_TLS_REJECT_UNAUTHORIZED=0 is set, which would give the key to any server; unset it, and name your own certificate authority in tls.ca';
   return [error(['service'], message)];
 }
