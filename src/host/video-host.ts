@@ -10,7 +10,6 @@ import type {
   VideoClient,
 } from '@dropcast/client';
 import type { Facts } from '../pipeline/file/facts.ts';
-import { tooLargeCode } from '../pipeline/file/failure.ts';
 import type { Failure, FailureKind } from '../pipeline/file/failure.ts';
 import type {
   Answer,
@@ -208,9 +207,9 @@ function failureOf(error: unknown, { failureOfFile, howToRenewKey }: VideoHostPa
 }
 
 /** Marks the failure of an upload that its host refused because of the file's size. */
-function tooLarge(error: unknown, sizeBytes: number): Pick<Failure, 'sizeLimit'> & Partial<Failure> {
+function tooLarge(error: unknown, sizeBytes: number): Pick<Failure, 'sizeLimit'> {
   const refusal = sizeRefusalOf(error, sizeBytes);
-  return refusal === null ? {} : { code: tooLargeCode, sizeLimit: { from: 'service', ...refusal } };
+  return refusal === null ? {} : { sizeLimit: { from: 'service', ...refusal } };
 }
 
 function withoutValue(answer: Answer<unknown>): Answer<null> {
