@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ConnectionError } from '@dropcast/client';
 import { startRecorder } from '../../packages/recorder/src/recorder.ts';
 import { startReplay } from '../../packages/recorder/src/replay.ts';
+import { startHost } from '../client/upload-host.ts';
 import { openClient } from '../client/open-client.ts';
 import { admin } from '../sandbox/admin/admin-side.ts';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
@@ -83,6 +84,7 @@ describe('a recorder between a program and a service', () => {
       );
       expect(text).not.toMatch(/upload_id=[0-9a-f]{32}|\/uploads\/[^"]*-[\w-]{22}/);
       expect(comparison.switches).toEqual({ upload_protocol: form });
+      expect(JSON.stringify(comparison.unknown)).not.toContain('PATCH');
       // A 308 without a target asks for the rest of the file.
       expect(JSON.stringify(comparison)).not.toContain('redirects');
       await using replay = await startReplay(recording);
@@ -90,6 +92,21 @@ describe('a recorder between a program and a service', () => {
       expect(replay.unused().filter(({ target }) => target.startsWith('/uploads/'))).toEqual([]);
     },
   );
+
+  test('asks a session at its real address, with nothing added', async () => {
+    const path = '/u?uploadType=resumable&upload_id=opaque-session';
+    await using host = await startHost((request, response) => {
+      request.resume();
+      const created = { id: 'vid_1', upload_url: host.origin + path, status: 'pending' };
+      request.on('end', () => response.setHeader('content-type', 'application/json').end(JSON.stringify(created)));
+    });
+    const { text } = await recorded(`${host.origin}/v1`, async (recorder) => {
+      await using client = clientAt(recorder, 'sk_key_000000');
+      await client.videos.upload(clip, { title: 'Once' });
+    });
+    expect(host.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['POST /v1/videos', `PUT ${path}`]);
+    expect(text).not.toContain('opaque-session');
+  });
 
   test('keeps a title with line separators', async () => {
     await using running = await runSandbox();
