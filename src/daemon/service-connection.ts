@@ -2,7 +2,7 @@ import { uptime } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { createBandwidth, createVideoClient } from '@dropcast/client';
 import type { VideoClient } from '@dropcast/client';
-import { sendOptionsOf } from '../config/assemble.ts';
+import { putHeadersOf } from '../config/assemble.ts';
 import type { Config, SecretOrigin } from '../config/config.ts';
 import { uploadSource } from '../disk/accepted-file.ts';
 import { failureOfFile } from '../disk/failure.ts';
@@ -10,7 +10,7 @@ import { budgetOfOneHost } from '../host/budget-store.ts';
 import type { BudgetStore, OwnWindow } from '../host/budget-store.ts';
 import { createGate } from '../host/gate.ts';
 import type { Gate } from '../host/gate.ts';
-import { budgetOf, clientGateOf } from '../host/request-gate.ts';
+import { budgetOf, clientGateOf, UnsentCreates } from '../host/request-gate.ts';
 import { createServiceLinks } from '../host/service-links.ts';
 import type { ServiceLinks } from '../host/service-links.ts';
 import { createVideoHost } from '../host/video-host.ts';
@@ -55,6 +55,10 @@ export function connectToService(
   const bandwidth = createBandwidth(null);
   const times = uploadTimes(() => config.uploads, clock);
   const limit = keepLimit(bandwidth, times, clock);
+  const unsent = new UnsentCreates(() => clock.elapsed());
+  const requestGate = clientGateOf(gate, unsent, (header) =>
+    logger.warn('Ignoring a rate-limit header; the request budget stays as it is', { header }),
+  );
   const open = ({ service }: Config): VideoClient =>
     createVideoClient({
       baseUrl: service.baseUrl,
@@ -62,7 +66,7 @@ export function connectToService(
       sendKeyTo: service.sendKeyTo,
       ca: service.authorities,
       honoursIdempotencyKey: service.honoursIdempotencyKey,
-      requestGate: clientGateOf(gate),
+      requestGate,
       bandwidth,
       onResponse: (note) => {
         logger.debug('A request ended', { ...note });
@@ -80,7 +84,7 @@ export function connectToService(
       sourceOf: (facts, alsoHash) => uploadSource(facts, isWatched, alsoHash),
       failureOfFile,
       heardLink: (kind, id, url) => links.heard(kind, id, url),
-      sendOptions: () => sendOptionsOf(config),
+      putHeaders: () => putHeadersOf(config),
       stallTimeoutMs: () => config.uploads.stallTimeoutMs,
       honoursIdempotencyKey: () => config.service.honoursIdempotencyKey,
       howToRenewKey: () => howToRenewKey(config),
@@ -89,7 +93,7 @@ export function connectToService(
     gate,
     times,
     links,
-    budget: budgetOf(gate),
+    budget: budgetOf(gate, unsent),
     host: hostOf(() => client),
     namesOf: async (next, signal) => {
       const isOther = isOtherService(config, next);

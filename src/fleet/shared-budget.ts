@@ -1,6 +1,6 @@
 import { besideOthers } from '../host/budget-store.ts';
 import type { BudgetNow, BudgetStore, OwnWindow, Sharing, StoredBudget } from '../host/budget-store.ts';
-import { emptyWindow, merged, minuteMs, minuteOf } from '../host/budget-window.ts';
+import { closedUntil, emptyWindow, merged, minuteMs, minuteOf } from '../host/budget-window.ts';
 import type { BudgetWindow } from '../host/budget-window.ts';
 import type { Ask } from './host-table.ts';
 import { notifyOf } from './hints.ts';
@@ -95,7 +95,7 @@ class SharedBudget implements BudgetStore {
     const writtenAt = this.now();
     const shiftMs = this.#moment?.shiftMs ?? 0;
     const spent: Spent = { ...window, writtenAt: Math.floor(writtenAt), shiftMs };
-    const isBlocked = window.blockedUntil > from.window.blockedUntil;
+    const isBlocked = closedUntil(window, writtenAt) > closedUntil(from.window, writtenAt);
     const [row] = await this.#ask(swap, [
       from.revision,
       JSON.stringify(spent),

@@ -1,6 +1,8 @@
 import type { RequestRoom } from '../pipeline/estimate.ts';
 import type { RequestPriority } from '../pipeline/file/ports.ts';
 import { keptRequests } from '../pipeline/request-shares.ts';
+import { perHour, strictestRoom, unexpired, untilReset, withNewer } from './reported-limits.ts';
+import type { ReportedLimit, ReportedRoom } from './reported-limits.ts';
 
 /**
  * Requests in the last hour, counted per minute of the budget's time, which never goes back. Stored as one row, written
@@ -18,6 +20,8 @@ export interface BudgetWindow {
   readonly total: number;
   /** Use of the key by others, if noticed. */
   readonly others?: OthersUse;
+  /** Limits that the service reported. */
+  readonly reported?: readonly ReportedLimit[];
 }
 
 export const emptyWindow: BudgetWindow = { minutes: [], blockedUntil: 0, isProbing: false, total: 0 };
@@ -53,7 +57,11 @@ export function spend(window: BudgetWindow, nowMs: number, priority: RequestPrio
   const shares = sharesNow(current, nowMs, limit);
   const roomMs = untilRoom(current, nowMs, ceilingOf(priority, shares));
   // Checks again within a minute, because the assumed use by others decreases in the meantime.
-  const waitMs = Math.max(current.blockedUntil - nowMs, shares.others > 0 ? Math.min(roomMs, minuteMs) : roomMs);
+  const waitMs = Math.max(
+    current.blockedUntil - nowMs,
+    untilReset(current.reported ?? [], current.total, { nowMs, priority }),
+    shares.others > 0 ? Math.min(roomMs, minuteMs) : roomMs,
+  );
   if (waitMs > 0) return { granted: false, window: current, waitMs };
   return { granted: true, window: counted(current, nowMs) };
 }
@@ -72,7 +80,8 @@ export function spendAhead(
   most: number,
 ): { readonly window: BudgetWindow; readonly ahead: number } {
   const newest = window.minutes.at(-1);
-  const ahead = Math.min(most, limit - usedOf(window));
+  const allowed = (window.reported ?? []).map(({ usedUpAt }) => usedUpAt - window.total);
+  const ahead = Math.min(most, limit - usedOf(window), ...allowed);
   if (newest === undefined || ahead <= 0 || window.blockedUntil > 0) return { window, ahead: 0 };
   const minutes = [...window.minutes.slice(0, -1), [newest[0], newest[1] + ahead] as const];
   return { window: { ...window, minutes }, ahead };
@@ -113,7 +122,10 @@ export function block(window: BudgetWindow, nowMs: number, { retryAfterMs, limit
   const current = atTime(window, nowMs);
   const until = Math.min(at, nowMs) + believedWait(retryAfterMs ?? defaultBlockMs);
   const blockedUntil = Math.max(current.blockedUntil, until);
-  const others = noticeOthers(current.others, { used: usedOf(current), limit, retryAfterMs, nowMs });
+  const others =
+    current.reported === undefined
+      ? noticeOthers(current.others, { used: usedOf(current), limit, retryAfterMs, nowMs })
+      : current.others;
   return {
     ...current,
     blockedUntil,
@@ -186,7 +198,26 @@ export function merged(one: BudgetWindow, other: BudgetWindow): BudgetWindow {
     ...blocked,
     minutes: [...counts].toSorted(([earlier], [later]) => earlier - later),
     total: Math.max(one.total, other.total),
+    ...reportedIn(withNewer(other.reported ?? [], one.reported ?? [])),
   };
+}
+
+/** Adds limits that the service has just reported. They say what others use, too. Pure. @param nowMs epoch milliseconds */
+export function withReported(window: BudgetWindow, newer: readonly ReportedLimit[], nowMs: number): BudgetWindow {
+  if (newer.length === 0) return window;
+  const { others: _, ...current } = atTime(window, nowMs);
+  return atTime({ ...current, ...reportedIn(withNewer(current.reported ?? [], newer)) }, nowMs);
+}
+
+function reportedIn(reported: readonly ReportedLimit[]): Pick<BudgetWindow, 'reported'> {
+  return reported.length === 0 ? {} : { reported };
+}
+
+/** Returns when the service accepts requests again, in epoch milliseconds; 0 if nothing is known against it. Pure. */
+export function closedUntil(window: BudgetWindow, nowMs: number): number {
+  const { blockedUntil, reported = [], total } = atTime(window, nowMs);
+  const resetMs = untilReset(reported, total, { nowMs, priority: 'finish' });
+  return Math.max(blockedUntil, resetMs === 0 ? 0 : nowMs + resetMs);
 }
 
 /** How much of the hour is used, and what may still be sent. */
@@ -196,6 +227,8 @@ export interface Usage {
   readonly limit: number;
   /** How long nothing may be sent, in milliseconds. */
   readonly blockedMs: number;
+  /** The strictest reported limit, if it allows fewer requests than the hour has left; null otherwise. */
+  readonly reported: ReportedRoom | null;
   /** When requests in the last hour expire, earliest first. */
   readonly frees: readonly (readonly [inMs: number, requests: number])[];
   /** Requests per hour used by others, as far as noticed. */
@@ -205,12 +238,16 @@ export interface Usage {
 /** Returns the usage at a time. Pure. @param nowMs epoch milliseconds @param limit requests per hour, at least 1 */
 export function usageOf(window: BudgetWindow, nowMs: number, limit: number): Usage {
   const current = atTime(window, nowMs);
+  const used = usedOf(current);
+  const others = othersNow(current.others, nowMs);
+  const room = strictestRoom(current.reported ?? [], current.total, nowMs);
   return {
-    used: usedOf(current),
+    used,
     limit,
-    blockedMs: Math.max(0, current.blockedUntil - nowMs),
+    blockedMs: Math.max(0, closedUntil(current, nowMs) - nowMs),
+    reported: room === null || perHour(room) >= limit - used - others ? null : room,
     frees: freesOf(current, nowMs),
-    others: othersNow(current.others, nowMs),
+    others,
   };
 }
 
@@ -227,11 +264,12 @@ function freesOf(window: BudgetWindow, nowMs: number): readonly (readonly [inMs:
   return window.minutes.map(([minute, count]) => [(minute + windowMinutes) * minuteMs - nowMs, count] as const);
 }
 
-/** Brings a window up to date: drops counters over an hour old, and an expired block. */
-function atTime(window: BudgetWindow, nowMs: number): BudgetWindow {
+/** Brings a window up to date: drops counters over an hour old, an expired block, and limits whose reset has come. */
+function atTime({ reported = [], ...window }: BudgetWindow, nowMs: number): BudgetWindow {
   const oldest = minuteOf(nowMs) - windowMinutes;
   const minutes = window.minutes.filter(([at]) => at > oldest);
-  return { ...window, minutes, blockedUntil: window.blockedUntil <= nowMs ? 0 : window.blockedUntil };
+  const current = { ...window, ...reportedIn(unexpired(reported, nowMs)) };
+  return { ...current, minutes, blockedUntil: window.blockedUntil <= nowMs ? 0 : window.blockedUntil };
 }
 
 function counted(window: BudgetWindow, nowMs: number): BudgetWindow {
@@ -262,8 +300,11 @@ export function minuteOf(ms: number): number {
 }
 
 /** Returns the requests that may be sent, in the form that the pipeline uses. Pure. */
-export function roomOf({ limit, used, others, blockedMs, frees }: Usage): RequestRoom {
-  return { limit, left: Math.max(0, limit - used - others), closedMs: blockedMs, frees };
+export function roomOf({ limit, used, others, reported, blockedMs, frees }: Usage): RequestRoom {
+  if (reported === null) return { limit, left: Math.max(0, limit - used - others), closedMs: blockedMs, frees };
+  // A stricter limit of the service replaces that of the hour, so that shares of it are reserved.
+  const left = perHour(reported);
+  return { limit: Math.min(limit, used + left), left, closedMs: blockedMs, frees };
 }
 
 /** Use of the key by others within an hour, as last noticed. */
@@ -274,15 +315,15 @@ interface OthersUse {
 }
 
 /**
- * Shortest `Retry-After` that is about the hour rather than a burst. A 429 without the header does not come from the
- * service, which always states the wait (api-spec section 8), but perhaps from a proxy with its own limit.
+ * Longest `Retry-After` that is about a burst rather than the hour: PeerTube counts per ten seconds. A 429 without the
+ * header does not come from the service, which always states the wait (api-spec section 8), but perhaps from a proxy
+ * with its own limit.
  */
-const leastWaitMs = 10_000;
+const longestBurstMs = 10_000;
 
 /**
  * Derives the use by others from a 429. The service counts all users of the key, so if it refuses although our own hour
- * has room, others used the difference. There is no other source, because the specification has no header for remaining
- * requests. Pure.
+ * has room, others used the difference. Only a service that reports what is left says so in another way. Pure.
  *
  * @param used our own requests in the last hour
  * @returns the previous value if the 429 proves nothing
@@ -297,7 +338,7 @@ function noticeOthers(
   },
 ): OthersUse | undefined {
   const { used, limit, retryAfterMs, nowMs } = about;
-  if (used >= limit || (retryAfterMs ?? 0) < leastWaitMs) return before;
+  if (used >= limit || (retryAfterMs ?? 0) <= longestBurstMs) return before;
   return { requests: limit - used, at: nowMs };
 }
 

@@ -1,3 +1,4 @@
+import type { RateLimitReport } from '@dropcast/client';
 import type { Clock, RequestPriority } from '../pipeline/file/ports.ts';
 import type { BudgetStore } from './budget-store.ts';
 import { spendAhead, usageOf, usedOf } from './budget-window.ts';
@@ -33,6 +34,8 @@ export interface Gate extends AsyncDisposable {
   take(priority: RequestPriority, signal?: AbortSignal): Promise<void>;
   /** Blocks requests after a 429. @param retryAfterMs undefined if the service does not state the wait */
   throttled(retryAfterMs: number | undefined): void;
+  /** Lowers the budget to the limits that the service reports. They never allow more than the hour does. */
+  reported(report: RateLimitReport): void;
   /** Rereads the budget, because another host may have written it. */
   changedElsewhere(): void;
   /** @param limit requests per hour, at least 1 */
@@ -101,6 +104,11 @@ class PersistedGate implements Gate {
 
   throttled(retryAfterMs: number | undefined): void {
     this.#known.refused({ retryAfterMs, limit: this.#limit });
+    this.#wake();
+  }
+
+  reported(report: RateLimitReport): void {
+    this.#known.reported(report);
     this.#wake();
   }
 

@@ -1,6 +1,9 @@
 import type { BudgetStore, StoredBudget } from './budget-store.ts';
-import { block, emptyWindow, minuteOf, withoutReserve } from './budget-window.ts';
+import type { RateLimitReport } from '@dropcast/client';
+import { block, closedUntil, emptyWindow, minuteOf, withoutReserve, withReported } from './budget-window.ts';
 import type { BudgetWindow, Refusal, Reserve } from './budget-window.ts';
+import { limitsOf, unexpired, withNewer } from './reported-limits.ts';
+import type { ReportedLimit } from './reported-limits.ts';
 
 const none: Reserve = { minute: 0, left: 0, counted: 0 };
 
@@ -14,7 +17,7 @@ interface Spent {
 
 /**
  * The budget as this host knows it: the stored window, without requests that are counted there but unused, and with
- * 429s that are not stored yet.
+ * 429s and reported limits that are not stored yet.
  */
 export class KnownBudget {
   readonly #store: BudgetStore;
@@ -24,6 +27,7 @@ export class KnownBudget {
   #readAt = -Infinity;
   #reserve = none;
   #refusals: readonly Refusal[] = [];
+  #reported: readonly ReportedLimit[] = [];
 
   constructor(store: BudgetStore, elapsed: () => number) {
     this.#store = store;
@@ -31,8 +35,12 @@ export class KnownBudget {
   }
 
   window(): BudgetWindow {
+    const now = this.#store.now();
     const used = withoutReserve(this.#stored?.window ?? emptyWindow, this.#reserve);
-    return this.#refusals.reduce((window, refusal) => block(window, this.#store.now(), refusal), used);
+    return this.#refusals.reduce(
+      (window, refusal) => block(window, now, refusal),
+      withReported(used, this.#reported, now),
+    );
   }
 
   /** Records a 429. It takes effect immediately, and is stored by the next `refresh` or with the next request. */
@@ -40,6 +48,17 @@ export class KnownBudget {
     // The budget's time is unknown before the first read.
     const at = this.#stored === null ? {} : { at: this.#store.now() };
     this.#refusals = [...this.#refusals, { ...refusal, ...at }];
+  }
+
+  /**
+   * Records reported limits. They take effect immediately, and are stored by the next `refresh` if they allow nothing,
+   * else with the next request.
+   */
+  reported(report: RateLimitReport): void {
+    if (this.#stored === null) return;
+    const nowMs = this.#store.now();
+    const { reported = [], total } = this.window();
+    this.#reported = withNewer(unexpired(this.#reported, nowMs), limitsOf(report, reported, { total, nowMs }));
   }
 
   /** Makes `refresh` reread the window that another host has written. */
@@ -56,13 +75,25 @@ export class KnownBudget {
   async refresh(): Promise<void> {
     await this.read();
     const isOld = this.#elapsed() - this.#readAt >= this.#store.sharing.freshMs;
-    if (this.#refusals.length > 0 || (isOld && this.#reserve.left > 0)) return this.giveBack();
+    if (this.#closesUnstored() || (isOld && this.#reserve.left > 0)) return this.giveBack();
     if (isOld) this.#learn(await this.#store.load());
   }
 
   /** Stores only the requests that were really used. @throws the store's error */
   async giveBack(): Promise<void> {
-    while (this.#reserve.left > 0 || this.#refusals.length > 0) await this.#swap(this.window());
+    while (this.#reserve.left > 0 || this.#refusals.length > 0 || this.#reported.length > 0)
+      await this.#swap(this.window());
+  }
+
+  /**
+   * Whether the service refuses requests and the store does not say so. Limits with room are stored with the next
+   * request, because nearly every answer reports some.
+   */
+  #closesUnstored(): boolean {
+    if (this.#refusals.length > 0) return true;
+    if (this.#reported.length === 0 || this.#stored === null) return false;
+    const now = this.#store.now();
+    return closedUntil(this.window(), now) > closedUntil(this.#stored.window, now);
   }
 
   /** Uses a request that was counted in advance. @returns whether one was left */
@@ -90,6 +121,7 @@ export class KnownBudget {
   async #swap(window: BudgetWindow): Promise<boolean> {
     if (this.#stored === null) return false;
     const written = this.#refusals.length;
+    const reported = this.#reported;
     const { isOurs, stored } = await this.#store.swap(this.#stored, window).catch((error: unknown) => {
       // Stored or not, the requests counted in this window are now treated as spent.
       this.#isSure = false;
@@ -100,6 +132,7 @@ export class KnownBudget {
     if (!isOurs) return false;
     this.#reserve = none;
     this.#refusals = this.#refusals.slice(written);
+    this.#reported = this.#reported.filter((limit) => !reported.includes(limit));
     return true;
   }
 

@@ -5,12 +5,46 @@ import type { Budget, RequestPriority } from '../pipeline/file/ports.ts';
 import type { Gate } from './gate.ts';
 import { roomOf } from './budget-window.ts';
 
+/**
+ * Create requests that the pipeline has counted but not sent. What the service reports as remaining does not include
+ * them.
+ */
+export class UnsentCreates {
+  readonly #elapsed: () => number;
+  #countedAt: readonly number[] = [];
+
+  /** @param elapsed the monotonic clock, in milliseconds */
+  constructor(elapsed: () => number) {
+    this.#elapsed = elapsed;
+  }
+
+  counted(): void {
+    this.#countedAt = [...this.#recent(), this.#elapsed()];
+  }
+
+  sent(): void {
+    this.#countedAt = this.#recent().slice(1);
+  }
+
+  get size(): number {
+    return this.#recent().length;
+  }
+
+  /** Omits those that were never sent, because their file had disappeared, for example. */
+  #recent(): readonly number[] {
+    return this.#countedAt.filter((at) => this.#elapsed() - at < forgottenMs);
+  }
+}
+
+const forgottenMs = 60_000;
+
 /** Adapts the gate for the pipeline, which counts a create request before it writes its intent. */
-export function budgetOf(gate: Gate): Budget {
+export function budgetOf(gate: Gate, unsent: UnsentCreates): Budget {
   return {
     take: async (priority, signal) => {
       try {
         await gate.take(priority, signal);
+        if (priority === 'create') unsent.counted();
         return true;
       } catch (error) {
         if (error instanceof AbortedError) return false;
@@ -21,16 +55,29 @@ export function budgetOf(gate: Gate): Budget {
   };
 }
 
-/** Adapts the gate for the client. A create request passes immediately, because the pipeline has already counted it. */
-export function clientGateOf(gate: Gate): RequestGate {
+/**
+ * Adapts the gate for the client. A create request passes immediately, because the pipeline has already counted it.
+ *
+ * @param onIgnored called once for each kind of impossible value in a header that reports limits
+ */
+export function clientGateOf(gate: Gate, unsent: UnsentCreates, onIgnored: (header: string) => void): RequestGate {
+  const ignored = new Set<string>();
   return {
     pass: async (request) => {
       const priority = priorityOf(request);
-      if (priority !== 'create') await gate.take(priority, request.signal);
+      if (priority === 'create') unsent.sent();
+      else await gate.take(priority, request.signal);
     },
     // A spent quota of videos holds back new videos only, which the pipeline sees to.
     throttled: (retryAfterMs, code) => {
       if (accountTroubleOf({ code }) === null) gate.throttled(retryAfterMs);
+    },
+    reported: (report) => {
+      gate.reported({ ...report, unanswered: report.unanswered + unsent.size });
+      for (const each of report.ignored) {
+        if (!ignored.has(each)) onIgnored(each);
+        ignored.add(each);
+      }
     },
   };
 }

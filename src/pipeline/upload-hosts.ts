@@ -175,14 +175,7 @@ export function createUploadHosts(world: {
   /** Decides whether a refused address means that the whole host refuses. @returns the failure as classified */
   const ofRefusal = (upload: Sent, failure: Failure, isFirstUse: boolean): Failure => {
     if (failure.kind !== 'address dead') return failure;
-    const host = hostOf(upload);
-    // The client gave the address up by what the host answered, such as a wrong offset.
-    if (failure.status === undefined) {
-      close(host);
-      world.isBack();
-      return failure;
-    }
-    const { outage, refused, spared } = host;
+    const { outage, refused, spared } = hostOf(upload);
     const { id, createdAt, uploadStartedAt } = upload;
     const usedAfterMs = (uploadStartedAt ?? Infinity) - (createdAt ?? 0);
     const isExpired = failure.status === expiredStatus;

@@ -115,7 +115,7 @@ function ofWindow(until: number): Wait {
 }
 
 function ofRateLimit(until: number): Wait {
-  return { ...none, cause: 'rate limit', holds: 'some', what: 'requests', why: 'rate limited (429)', until };
+  return { ...none, cause: 'rate limit', holds: 'some', what: 'requests', why: 'rate limited by the service', until };
 }
 
 /** Converts an unusable folder into a wait. Pure. */

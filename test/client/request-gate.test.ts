@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import nock from 'nock';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { AbortedError, RateLimitedError } from '@dropcast/client';
 import type { RequestAtGate, RequestGate } from '@dropcast/client';
@@ -104,4 +104,71 @@ test('what an async listener for a 429 rejects with ends the call, not the proce
   await using opened = open({ throttled });
   nock(base).get('/videos/v').reply(429, {});
   await expect(opened.client.videos.get('v')).rejects.toBe(refusal);
+});
+
+describe('limits in the headers of an answer', () => {
+  const limits = (left: number) => ({ 'x-ratelimit-remaining': String(left), 'x-ratelimit-reset': '60' });
+
+  test.each([200, 404, 429, 503])('are reported with an answer of %i, before a 429 is', async (status) => {
+    const heard: unknown[] = [];
+    await using opened = open({
+      reported: (report) => void heard.push(report),
+      throttled: () => void heard.push('throttled'),
+    });
+    nock(base)
+      .get('/feeds')
+      .reply(status, { data: [] }, { ...limits(7), 'x-rate-limit-remaining': 'many' });
+    await opened.client.feeds.list().catch(() => undefined);
+    const report = {
+      limits: [{ name: 'X-RateLimit ?', remaining: 7, resetMs: 60_000, isPolicyOnly: false }],
+      ignored: ['X-Rate-Limit-Remaining: not a whole number'],
+      unanswered: 0,
+    };
+    expect(heard).toEqual(status === 429 ? [report, 'throttled'] : [report]);
+  });
+
+  test('are not reported where there are none, or where no one listens', async () => {
+    const heard: unknown[] = [];
+    await using listening = open({ reported: (report) => void heard.push(report) });
+    nock(base).get('/feeds').reply(200, { data: [] }).get('/channels').reply(200, { data: [] }, limits(5));
+    await listening.client.feeds.list();
+    await using deaf = open({});
+    await deaf.client.channels.list();
+    expect(heard).toEqual([]);
+  });
+
+  test('come with the number of unanswered requests; an answer to an older request is not reported', async () => {
+    const heard: [remaining: number | undefined, unanswered: number][] = [];
+    const report: RequestGate['reported'] = ({ limits: [first], unanswered }) =>
+      void heard.push([first?.remaining, unanswered]);
+    await using opened = open({ reported: report });
+    nock(base)
+      .get('/videos/old')
+      .delay(50)
+      .reply(200, { data: { id: 'old', status: 'ready' } }, limits(9));
+    nock(base)
+      .get('/videos/new')
+      .reply(200, { data: { id: 'new', status: 'ready' } }, limits(8));
+    await Promise.all([opened.client.videos.get('old'), opened.client.videos.get('new')]);
+    nock(base)
+      .get('/videos/last')
+      .reply(200, { data: { id: 'last', status: 'ready' } }, limits(7));
+    await opened.client.videos.get('last');
+    expect(heard).toEqual([
+      [8, 1],
+      [7, 0],
+    ]);
+  });
+
+  test('do not end the call if the gate throws', async () => {
+    const warned = new Promise((resolve) => void process.once('warning', resolve));
+    await using opened = open({
+      reported: () => {
+        throw new Error('no room in the books');
+      },
+    });
+    nock(base).get('/feeds').reply(200, { data: [] }, limits(7));
+    expect(await opened.client.feeds.list()).toEqual([]);
+    expect(await warned).toMatchObject({ message: 'reported threw: no room in the books' });
+  });
 });

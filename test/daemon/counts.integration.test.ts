@@ -58,6 +58,7 @@ function working(ids: readonly string[]): Daemon {
         others: 0,
         waiting: 0,
         blockedMs: 0,
+        reported: null,
         left: 1,
         frees: [],
       }),

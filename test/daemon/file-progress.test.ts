@@ -56,7 +56,9 @@ function daemonOf({ uploads = [{}], pace = {}, conductor = {} }: Partial<World>)
       ...conductor,
     },
     rows: { isHeld: (id: string) => live.some((upload) => upload.id === id), held: () => live.map(({ id }) => id) },
-    gate: { snapshot: () => ({ waiting: 0, blockedMs: 0, used: 0, limit: 1_000, others: 0, frees: [] }) },
+    gate: {
+      snapshot: () => ({ waiting: 0, blockedMs: 0, reported: null, used: 0, limit: 1_000, others: 0, frees: [] }),
+    },
     folders: { settling: () => [] },
     times: {
       limit: () => bandwidth,

@@ -30,7 +30,11 @@ test.for<[Limit, Pace, string]>([
   ['upload slots', unknown, 'all 4 are in use, and 96 more files are waiting'],
   ['upload window', pace, 'uploads start at 20:00'],
   ['request budget', pace, '12 of 1000 requests are left this hour; more from 14:32 on'],
-  ['request budget', { ...pace, room: { ...pace.room, closedMs: 1_800_000 } }, 'rate limited (429) until 14:30'],
+  [
+    'request budget',
+    { ...pace, room: { ...pace.room, closedMs: 1_800_000 } },
+    'rate limited by the service until 14:30',
+  ],
   [
     'request budget',
     { ...pace, latePoll: { inMs: 9 * 60_000, everyMs: 600_000 } },

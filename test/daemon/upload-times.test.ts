@@ -31,7 +31,6 @@ function uploads(bandwidth: unknown, window = 'always'): Config['uploads'] {
     headers: {},
     contentType: 'auto',
     maxSizeBytes: Infinity,
-    protocol: 'auto' as const,
   };
 }
 

@@ -42,7 +42,9 @@ const daemon = {
     pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
   },
   rows: { isHeld: (id: string) => id === 'f_1', held: () => ['f_1'] },
-  gate: { snapshot: () => ({ waiting: 0, blockedMs: 0, used: 0, limit: 1_000, left: 1_000, frees: [] }) },
+  gate: {
+    snapshot: () => ({ waiting: 0, blockedMs: 0, reported: null, used: 0, limit: 1_000, left: 1_000, frees: [] }),
+  },
   folders: { settling: () => [] },
   times: { startAt: () => null, limit: () => null, mayStart: () => true, later: () => [] },
   config: () => ({
@@ -107,7 +109,7 @@ const limitedFor = (blockedMs: number, asking = 1): Daemon =>
 test.for([
   { waiting: 0, blockedMs: 0, why: /turn/ },
   { waiting: 1, blockedMs: 0, why: /budget/ },
-  { waiting: 1, blockedMs: 60_000, why: /429.* resumes in (60|59) s$/ },
+  { waiting: 1, blockedMs: 60_000, why: /rate limited.* resumes in (60|59) s$/ },
 ])('a queued file says: $why', ({ waiting: asking, blockedMs, why }) => {
   const limited = limitedFor(blockedMs, asking);
   expect(viewOf(limited, someFacts({ id: 'f_9' })).why).toMatch(why);
@@ -218,7 +220,7 @@ test('whatever asks the service says that it is rate limited', () => {
   const limited = limitedFor(30_000);
   for (const stage of [{}, uploaded, ready])
     expect(viewOf(limited, someFacts({ ...stage, id: 'f_9' })).why).toMatch(
-      /^rate limited \(429\); resumes in (30|29) s$/,
+      /^rate limited by the service; resumes in (30|29) s$/,
     );
   expect(viewOf(limited, someFacts({ ...created, id: 'f_9' })).why).toBe('waiting for an upload slot');
 });

@@ -124,7 +124,9 @@ test('estimates count the slots of all hosts that take up files, and no limit of
   );
   const world = {
     ...ofAllHosts(here, fleet),
-    gate: { snapshot: () => ({ used: 0, limit: 1_000, left: 1_000, waiting: 0, blockedMs: 0, frees: [] }) },
+    gate: {
+      snapshot: () => ({ used: 0, limit: 1_000, left: 1_000, waiting: 0, blockedMs: 0, reported: null, frees: [] }),
+    },
     times: { limit: () => 200_000, mayStart: () => true, later: () => [] },
     config: () => ({ uploads: { concurrency: 2 }, poll: { intervalMs: 1 }, publish: { quietMs: 0, atMostMs: 0 } }),
   } as unknown as LiveDaemon;
@@ -137,7 +139,9 @@ test('an upload of another host is shown with its progress and its host', () => 
   const daemon = {
     ...ofAllHosts(here, fleet),
     fleet,
-    gate: { snapshot: () => ({ used: 0, limit: 1_000, left: 1_000, waiting: 0, blockedMs: 0, frees: [] }) },
+    gate: {
+      snapshot: () => ({ used: 0, limit: 1_000, left: 1_000, waiting: 0, blockedMs: 0, reported: null, frees: [] }),
+    },
     times: { startAt: () => null, limit: () => null, mayStart: () => true, later: () => [] },
     config: () => ({ uploads: { concurrency: 4 }, poll: { intervalMs: 15_000 }, publish: { quietMs: 0, atMostMs: 0 } }),
   } as unknown as LiveDaemon;

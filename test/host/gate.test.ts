@@ -59,6 +59,7 @@ describe('the gate', () => {
       limit: 10,
       blockedUntil: 0,
       blockedMs: 0,
+      reported: null,
       waiting: 0,
       total: 1,
       frees: [[61 * 60_000, 1]],
@@ -366,7 +367,7 @@ describe('others who use the key', () => {
   });
 
   test.each([
-    ['a wait of seconds is a limit of bursts', 5_000, 50],
+    ['a wait of seconds is a limit of bursts', 10_000, 50],
     ['it does not say how long to wait, as the service does and a proxy may not', undefined, 50],
     ['our own hour is used up', 60_000, 100],
   ])('are not blamed when %s', async (_name, retryAfterMs, used) => {

@@ -1,10 +1,11 @@
 import nock from 'nock';
 import { afterAll, expect, test } from 'vitest';
 import { AbortedError } from '@dropcast/client';
+import type { RateLimitReport } from '@dropcast/client';
 import { failureOfFile } from '../../src/disk/failure.ts';
 import { uploadSource } from '../../src/disk/accepted-file.ts';
 import type { Gate } from '../../src/host/gate.ts';
-import { budgetOf, clientGateOf } from '../../src/host/request-gate.ts';
+import { budgetOf, clientGateOf, UnsentCreates } from '../../src/host/request-gate.ts';
 import { createVideoHost } from '../../src/host/video-host.ts';
 import type { VideoHost, VideoLibrary } from '../../src/pipeline/file/ports.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
@@ -18,6 +19,8 @@ const video = { data: { id: 'vid_1', status: 'pending' } };
 mockExchanges();
 afterAll(() => nock.enableNetConnect());
 
+const noneUnsent = () => new UnsentCreates(() => 0);
+
 /** A gate that lets everything through and remembers what for. */
 function countingGate() {
   const taken: string[] = [];
@@ -30,7 +33,7 @@ function countingGate() {
 }
 
 function open(gate: Gate) {
-  const opened = openDaemonClient(base, { requestGate: clientGateOf(gate), maxRetries: 2 });
+  const opened = openDaemonClient(base, { requestGate: clientGateOf(gate, noneUnsent(), () => {}), maxRetries: 2 });
   const host = createVideoHost({
     client: () => opened.client,
     sourceOf: (facts, alsoHash) => uploadSource(facts, () => true, alsoHash),
@@ -129,8 +132,52 @@ test.for(calls)('$call that is answered 503 is not repeated', async ({ of, metho
 test.for([undefined, 'low', 'Finish'])('the priority %j is the least urgent', async (priority) => {
   const { gate, taken } = countingGate();
   const request = { operation: 'o', method: 'GET', path: '/', attempt: 1, signal };
-  await clientGateOf(gate).pass({ ...request, ...(priority !== undefined && { priority }) });
+  await clientGateOf(gate, noneUnsent(), () => {}).pass({ ...request, ...(priority !== undefined && { priority }) });
   expect(taken).toEqual(['poll']);
+});
+
+test('limits in an answer reach the gate, and each kind of nonsense is reported once', async () => {
+  const { gate } = countingGate();
+  const reported: unknown[] = [];
+  const told: string[] = [];
+  const lowered = { ...gate, reported: ({ limits }: RateLimitReport) => void reported.push(limits[0]?.remaining) };
+  await using opened = openDaemonClient(base, {
+    requestGate: clientGateOf(lowered, noneUnsent(), (header) => told.push(header)),
+  });
+  for (const [remaining, reset] of [
+    ['5', '60'],
+    ['many', '60'],
+    ['4', 'soon'],
+    ['few', '60'],
+  ] as const) {
+    nock(base)
+      .get('/feeds')
+      .reply(200, { data: [] }, { 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': reset });
+    await opened.client.feeds.list();
+  }
+  expect(reported).toEqual([5, undefined, undefined, undefined]);
+  expect(told).toEqual(['X-RateLimit-Remaining: not a whole number', 'X-RateLimit-Reset: not a time']);
+});
+
+test('a create that was counted and has not left is unanswered, for a minute', async () => {
+  let now = 0;
+  const unsent = new UnsentCreates(() => now);
+  const reported: number[] = [];
+  const { gate } = countingGate();
+  const counting = { ...gate, reported: ({ unanswered }: RateLimitReport) => void reported.push(unanswered) };
+  const budget = budgetOf(counting, unsent);
+  const { pass, reported: hear } = clientGateOf(counting, unsent, () => {});
+  const create = { operation: 'o', method: 'POST', path: '/', attempt: 1, signal, priority: 'create' };
+  const listen = () => hear?.({ limits: [], ignored: [], unanswered: 2 });
+  for (let n = 0; n < 3; n += 1) await budget.take('create', signal);
+  await budget.take('poll', signal);
+  listen();
+  await pass(create);
+  listen();
+  now = 60_000;
+  await budget.take('create', signal);
+  listen();
+  expect(reported).toEqual([5, 4, 3]);
 });
 
 test('a budget that is closed grants nothing; one that cannot be written says why', async () => {
@@ -140,9 +187,11 @@ test('a budget that is closed grants nothing; one that cannot be written says wh
     };
     return { ...countingGate().gate, take };
   };
-  expect(await budgetOf(countingGate().gate).take('create', signal)).toBe(true);
-  expect(await budgetOf(refusing(new AbortedError('waiting'))).take('create', signal)).toBe(false);
-  await expect(budgetOf(refusing(new Error('disk full'))).take('create', signal)).rejects.toThrow('disk full');
+  expect(await budgetOf(countingGate().gate, noneUnsent()).take('create', signal)).toBe(true);
+  expect(await budgetOf(refusing(new AbortedError('waiting')), noneUnsent()).take('create', signal)).toBe(false);
+  await expect(budgetOf(refusing(new Error('disk full')), noneUnsent()).take('create', signal)).rejects.toThrow(
+    'disk full',
+  );
 });
 
 test('a 429 for a spent quota of videos holds up no other request', async () => {

@@ -38,7 +38,7 @@ test('a point that is settled in two ways is no switch, and both are reported', 
 
 test('what the sandbox cannot do is no switch', () => {
   const { settled } = heard(created(206), { target: '/v1/videos', status: 302 }, got('archived'));
-  expect(settled.map(({ name }) => name)).toEqual(['create_body', 'get_body', 'get_fields']);
+  expect(settled.map(({ name }) => name)).toEqual(['rate_limit_headers', 'create_body', 'get_body', 'get_fields']);
 });
 
 test('an answer that broke off shows nothing', () => {

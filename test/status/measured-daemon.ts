@@ -21,6 +21,7 @@ export function measuredDaemon(fleet: Fleet | null = null) {
     waits: [] as FeedWait[],
     used: 400,
     blockedUntil: 0,
+    reported: null as { readonly left: number } | null,
     sentBytes: 0,
     expectations: [] as { state: string }[],
     notify: [{ name: 'phone', type: 'ntfy' }] as { name: string; type: string }[],
@@ -57,7 +58,7 @@ export function measuredDaemon(fleet: Fleet | null = null) {
       sentBytes: () => state.sentBytes,
     },
     gate: {
-      snapshot: () => ({ limit: 1_000, used: state.used, blockedUntil: state.blockedUntil }),
+      snapshot: () => ({ limit: 1_000, used: state.used, blockedUntil: state.blockedUntil, reported: state.reported }),
       waitedMs: () => state.waitedMs,
     },
   } as unknown as MeasuredDaemon;

@@ -152,13 +152,15 @@ describe('gauges say what is now', () => {
     expect([...now.keys()].filter((key) => key.includes('phone'))).toEqual([]);
   });
 
-  test('the budget: nothing remains while the service asks to wait', async () => {
+  test('the budget: what remains is what the service allows, and nothing while it asks to wait', async () => {
     const { state, values } = open();
     expect((await values()).get('dropcast_api_budget_limit')).toBe(1_000);
     expect((await values()).get('dropcast_api_budget_remaining')).toBe(600);
     state.blockedUntil = Date.now() + 60_000;
     expect((await values()).get('dropcast_api_budget_remaining')).toBe(0);
     state.blockedUntil = 0;
+    state.reported = { left: 5 };
+    expect((await values()).get('dropcast_api_budget_remaining')).toBe(5);
     state.used = 1_200; // The limit was lowered.
     expect((await values()).get('dropcast_api_budget_remaining')).toBe(0);
   });

@@ -43,7 +43,17 @@ export const sightAt = ({ pause, refused, unknown = [], frozen = [] }: Moment) =
 export function waitsAt(moment: Moment, now = noon): readonly Wait[] {
   const { away, people = [], createsUntil = null, startAt = null, blockedUntil = 0 } = moment;
   const { pause, creates, unknown, folders } = sightAt(moment);
-  const usage = { used: 9, limit: 1_000, waiting: 0, total: 9, frees: [], blockedMs: 0, others: 0, blockedUntil };
+  const usage = {
+    used: 9,
+    limit: 1_000,
+    waiting: 0,
+    total: 9,
+    frees: [],
+    blockedMs: 0,
+    reported: null,
+    others: 0,
+    blockedUntil,
+  };
   return waitsOf(
     {
       conductor: {

@@ -187,8 +187,8 @@ const moments: readonly Shown[] = [
   {
     name: 'the service limits the rate',
     at: { blockedUntil: noon + minute },
-    lines: ['Requests wait: rate limited (429); resumes in 60 s.'],
-    file: 'rate limited (429); resumes in 60 s',
+    lines: ['Requests wait: rate limited by the service; resumes in 60 s.'],
+    file: 'rate limited by the service; resumes in 60 s',
   },
   { name: 'a rate limit has ended', at: { blockedUntil: noon - minute } },
   {
@@ -251,7 +251,7 @@ const moments: readonly Shown[] = [
       '/srv/late waits: paused by ben since 12:00; `dropcast resume /srv/late` ends it.',
       'New files wait: too many create requests in the last hour got no usable answer; resumes at 12:30.',
       'Uploads wait: outside `uploads.window`; resumes at 20:00.',
-      'Requests wait: rate limited (429); resumes in 60 s.',
+      'Requests wait: rate limited by the service; resumes in 60 s.',
       '/mnt/nas waits: nothing is mounted there.',
       'Files for channel channel_x wait: the service does not have the channel, since 12:05; create it there, or correct the rules and run `dropcast reload`.',
     ],

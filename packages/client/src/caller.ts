@@ -5,11 +5,12 @@ import { requestIdOf } from './transport/answer.ts';
 import type { Answer } from './transport/answer.ts';
 import type { ApiRequest } from './wire/requests.ts';
 import { originOf, secretsOfAddress, secretsOfHeaders } from './transport/scrub.ts';
+import { rateLimitsOf } from './transport/rate-limit-headers.ts';
 import type { Scrub } from './transport/scrub.ts';
 import type { Ending, Transport } from './transport/transport.ts';
-import { KnownForms } from './upload/forms/known-forms.ts';
-import type { UploadRequest } from './upload/upload-request.ts';
+import type { Body, PutOptions, Uploaded } from './upload/put-body.ts';
 import type { RequestNote } from './request-gate.ts';
+import { tell } from './hooks.ts';
 import type { Hooks } from './hooks.ts';
 import type { RequestGate } from './request-gate.ts';
 import { waitBeforeRetry } from './retry.ts';
@@ -42,11 +43,14 @@ export interface AskingOptions extends RequestOptions {
 export class Caller {
   readonly #transport: Transport;
   readonly #parts: CallerParts;
+  /** Number of requests sent to the service, and how many of them are unanswered. */
+  #sent = 0;
+  #unanswered = 0;
+  /** Number of the newest request whose answer reported limits. */
+  #reported = 0;
 
   /** Remembers which headers each upload host accepts. */
   readonly putHeaders = new PutHeaders();
-  /** Remembers which protocol each upload host speaks. */
-  readonly forms = new KnownForms();
 
   constructor(transport: Transport, parts: CallerParts) {
     this.#transport = transport;
@@ -87,19 +91,21 @@ export class Caller {
     }
   }
 
-  /** Sends one request to an upload address; never retried. @throws as `requestUpload` */
-  async upload(request: UploadRequest, attempt: number): Promise<Answer> {
-    const { url, headers, method } = request;
-    const note = { operation: 'upload file', method, path: `${originOf(url)}/…`, attempt };
-    const scrub = this.scrub([...secretsOfAddress(url), ...secretsOfHeaders(headers)]);
+  /** Sends one PUT to an upload address; never retried. @throws as `putBody` */
+  async put(body: Body, options: PutOptions, attempt: number): Promise<Uploaded> {
+    const note = { operation: 'upload file', method: 'PUT', path: `${originOf(options.url)}/…`, attempt };
+    const scrub = this.scrub([...secretsOfAddress(options.url), ...secretsOfHeaders(options.headers)]);
     const startedAt = performance.now();
     let answered: Pick<Ending, 'status' | 'requestId'> = {};
     this.#parts.hooks.request(note);
     try {
-      const answer = await this.#transport.upload(request);
-      const requestId = requestIdOf(answer, scrub);
-      answered = { status: answer.status, ...(requestId !== undefined && { requestId }) };
-      return answer;
+      return await this.#transport.put(body, {
+        ...options,
+        onAnswer: (answer) => {
+          const requestId = requestIdOf(answer, scrub);
+          answered = { status: answer.status, ...(requestId !== undefined && { requestId }) };
+        },
+      });
     } finally {
       this.#parts.hooks.response({ ...note, ...answered, ms: performance.now() - startedAt });
     }
@@ -168,9 +174,12 @@ export class Caller {
     }
     throwIfAborted(signal, request.operation);
     hooks.request(note);
+    const number = (this.#sent += 1);
+    this.#unanswered += 1;
     const onEnd = (ending: Ending) => hooks.response({ ...note, ...ending });
+    const onAnswer = (answer: Answer) => this.#report(answer, number);
     try {
-      const { value, answer } = await this.#transport.ask(request, { signal, timeoutMs, secrets, onEnd });
+      const { value, answer } = await this.#transport.ask(request, { signal, timeoutMs, secrets, onEnd, onAnswer });
       return { data: value, response: responseOf(answer, attempt) };
     } catch (error) {
       if (error instanceof RateLimitedError && gate !== undefined) {
@@ -179,7 +188,19 @@ export class Caller {
         await untilAborted(telling, signal, request.operation);
       }
       throw error;
+    } finally {
+      this.#unanswered -= 1;
     }
+  }
+
+  /** Passes reported limits to the gate. The answer to an older request could raise them again. */
+  #report({ headers }: Answer, number: number): void {
+    const { gate } = this.#parts;
+    if (gate?.reported === undefined) return;
+    const { limits, ignored } = rateLimitsOf(headers, Date.now());
+    if (number < this.#reported || (limits.length === 0 && ignored.length === 0)) return;
+    this.#reported = number;
+    tell('reported', () => gate.reported?.({ limits, ignored, unanswered: this.#unanswered - 1 }));
   }
 }
 

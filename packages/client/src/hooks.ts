@@ -37,7 +37,7 @@ export class Hooks {
  * Calls a listener and turns its errors into warnings. It may be async despite its type, and an unhandled rejection
  * would end the process.
  */
-function tell(name: string, call: () => unknown): void {
+export function tell(name: string, call: () => unknown): void {
   try {
     Promise.resolve(call()).catch((error: unknown) => warn(name, error));
   } catch (error) {

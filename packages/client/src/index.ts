@@ -8,7 +8,8 @@ export type { SeenExchange } from './transport/exchange.ts';
 export type { ProxyEnvironment } from './transport/proxy.ts';
 export type { Authorities } from './transport/trusting-agent.ts';
 export { connectionAdvice } from './transport/connection-words.ts';
-export type { RequestAtGate, RequestGate, RequestNote } from './request-gate.ts';
+export type { RateLimitReport, RequestAtGate, RequestGate, RequestNote } from './request-gate.ts';
+export type { RateLimit } from './transport/rate-limit-headers.ts';
 
 export type { Call, RawResponse, WithResponse } from './call.ts';
 export type { WaitNote } from './waiting.ts';
@@ -28,7 +29,6 @@ export type {
   StreamSource,
   UploadCallOptions,
   UploadedVideo,
-  UploadSession,
   UploadSource,
   VideoClient,
   VideoQuery,
@@ -48,7 +48,6 @@ export { sizeRefusalOf } from './upload/size-refusal.ts';
 export { readOpenFile } from './upload/file-reader.ts';
 export type { FileReader } from './upload/file-reader.ts';
 export type { BodyReader } from './upload/body-reader.ts';
-export type { UploadProtocol } from './upload/forms/form.ts';
 
 export { verifyWebhook, verifyWebhookSignature } from './webhooks/verify-webhook.ts';
 export type { ReceivedWebhook } from './webhooks/verify-webhook.ts';

@@ -1,3 +1,5 @@
+import type { RateLimit } from './transport/rate-limit-headers.ts';
+
 /**
  * Decides when a request may be sent, so that parts of a program, or several programs, can share an hourly allowance.
  * Every JSON request passes it, including retries. Uploads do not count against the service's limit and bypass it.
@@ -17,6 +19,24 @@ export interface RequestGate {
    * @param code the service's error code: a daily quota is no reason to send nothing else
    */
   throttled(retryAfterMs: number | undefined, code: string): void;
+  /**
+   * Called with the limits that a response reports in its headers, before `throttled`. Responses that report none, or
+   * that answer an older request than one already reported, are left out. If it throws, the error becomes a process
+   * warning.
+   */
+  reported?(report: RateLimitReport): void;
+}
+
+/** The limits that one response reports in `RateLimit`, `X-RateLimit-Remaining` and similar headers. */
+export interface RateLimitReport {
+  readonly limits: readonly RateLimit[];
+  /** Number of requests that are still unanswered, so that `remaining` may not include them. */
+  readonly unanswered: number;
+  /**
+   * Headers with impossible values, which were ignored, each with the reason: `X-RateLimit-Reset: in the past`. Contains
+   * no text from the response.
+   */
+  readonly ignored: readonly string[];
 }
 
 /** A request about to be sent. Contains no secrets: only the origin of an upload address appears. */

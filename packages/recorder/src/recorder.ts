@@ -223,11 +223,10 @@ interface Done extends Destination {
 }
 
 /** Appends what the program adds to the query, such as a part number. */
-function withQuery({ url, name, mark }: RealAddress, query: string): Pick<Destination, 'url' | 'name'> {
+function withQuery({ url, name }: RealAddress, query: string): RealAddress {
   if (query === '') return { url, name };
-  const added = query.startsWith(mark) ? query.slice(mark.length).replace(/^&/, '') : query;
   const whole = new URL(url);
-  if (added !== '') whole.search = url.search === '' ? added : `${url.search}&${added}`;
+  whole.search = url.search === '' ? query : `${url.search}&${query}`;
   return { url: whole, name: `${name}?${query}` };
 }
 

@@ -57,7 +57,7 @@ interface Result {
 }
 
 function send(
-  { shell, client, sendOptions }: Session,
+  { shell, client, putHeaders }: Session,
   {
     progress,
     path,
@@ -70,7 +70,7 @@ function send(
   const fields = newVideo({ ...options, title: options.title ?? defaultTitle });
   return creatingRecord((onId) =>
     client.videos.upload(path, fields, {
-      ...sendOptions(),
+      ...putHeaders(),
       signal: shell.stopping,
       onCreated: ({ id }) => {
         onId(id);

@@ -12,6 +12,7 @@ import type { CauseView } from '../../view/picture/needs-you.ts';
 import type { NowFile, Picture, Sentence } from '../../view/picture/picture.ts';
 import { countsAsRead, stageWord } from '../../view/stages.ts';
 import { waitLines } from '../../view/waits.ts';
+import { allowedWords } from '../../view/outlook/limit-words.ts';
 import { clockTime } from '../../view/words/clock-time.ts';
 import { comparisonWords } from '../../view/words/comparison-words.ts';
 import { expectationWords } from '../../view/words/expectation-words.ts';
@@ -243,14 +244,15 @@ const gaugeWidth = 24;
 
 function budget({ budget: requests, at }: Picture): readonly Line[] {
   if (requests === null) return [];
-  const { used, limit, others, blocked_until: blocked, frees } = requests;
+  const { used, limit, others, blocked_until: blocked, reported, frees } = requests;
   const full = Math.min(gaugeWidth, Math.round((gaugeWidth * (used + others)) / Math.max(1, limit)));
   const [first] = frees;
   const free =
     first === undefined || used === 0
       ? ''
       : `; ${formatCount(first.requests)} free again at ${clockTime(first.at, at)}`;
-  const rest = blocked === null ? free : `; rate limited until ${clockTime(blocked, at)}`;
+  const allowed = reported === null ? free : `; ${allowedWords(reported, at)}`;
+  const rest = blocked === null ? allowed : `; rate limited until ${clockTime(blocked, at)}`;
   const theirs = others === 0 ? '' : `, others about ${formatCount(others)}`;
   const gauge = `${'█'.repeat(full)}${'░'.repeat(gaugeWidth - full)}`;
   return [{ text: `API requests  ${gauge}  ${formatCount(used)} of ${formatCount(limit)} used${theirs}${rest}` }];

@@ -119,9 +119,13 @@ function createWorkGauges(registry: Registry, daemon: MeasuredDaemon): () => voi
         { holds },
         count((wait) => isObstacle(wait) && wait.holds === holds),
       );
-    const { limit: perHour, used, blockedUntil } = daemon.gate.snapshot();
+    const { limit: perHour, used, blockedUntil, reported } = daemon.gate.snapshot();
     limit.set(perHour);
-    remaining.set(blockedUntil > Date.now() ? 0 : Math.max(0, perHour - used));
+    remaining.set(
+      blockedUntil > Date.now()
+        ? 0
+        : Math.max(0, Math.min(perHour - used, reported === null ? Infinity : reported.left)),
+    );
   };
 }
 

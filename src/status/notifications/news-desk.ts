@@ -102,7 +102,8 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     const { used, limit, blockedUntil, waiting } = daemon.gate.snapshot();
     // Requests waiting on other hosts are unknown here, so a reported shortage lasts until the budget has room again.
     const isWanted = waiting > 0 || (daemon.fleet !== null && current.conditions['budget']?.isOn === true);
-    if (blockedUntil > at || (isWanted && used >= limit * 0.95)) usedUpAt = at;
+    // A limit that resets within seconds slows files down, but nothing waits for long.
+    if (blockedUntil - at > troublesEveryMs || (isWanted && used >= limit * 0.95)) usedUpAt = at;
     const budget = { isUsedUp: Math.abs(at - usedUpAt) < budgetMemoryMs, limit };
     const silent = hosts.filter(({ isHeard, isStopped }) => !isHeard && !isStopped);
     const troubles = troublesOf({ sights, silent, feeds, budget }, at);

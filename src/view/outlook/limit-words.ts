@@ -67,11 +67,17 @@ function together({ bytesPerSecond }: Pace): string {
 }
 
 function budgetWords({ room, latePoll }: Pace, nowMs: number): string {
-  if (room.closedMs > 0) return `rate limited (429) until ${clockTime(nowMs + room.closedMs, nowMs)}`;
+  if (room.closedMs > 0) return `rate limited by the service until ${clockTime(nowMs + room.closedMs, nowMs)}`;
   const [next] = room.frees;
   const later = next === undefined ? '' : `; more from ${clockTime(nowMs + next[0], nowMs)} on`;
   const check = latePoll === null ? '' : `, and the next check waits until ${clockTime(nowMs + latePoll.inMs, nowMs)}`;
   return `${room.left} of ${room.limit} requests are left this hour${check}${later}`;
+}
+
+/** Says what the service itself reports to be left: `the service allows 5 more until 14:02`. Pure. */
+export function allowedWords(reported: { readonly left: number; readonly until: number }, nowMs: number): string {
+  const { left, until } = reported;
+  return `the service allows ${left} more until ${clockTime(until, nowMs)}`;
 }
 
 function seconds(ms: number): string {

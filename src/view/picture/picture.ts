@@ -150,6 +150,8 @@ export interface BudgetView {
   /** Requests per hour by other clients that use the same key. */
   readonly others: number;
   readonly blocked_until: number | null;
+  /** Requests that the service reports as remaining until a time, if these are fewer than the hour has left. */
+  readonly reported: { readonly left: number; readonly until: number } | null;
   /** Requests since the ledger was created. */
   readonly total: number;
   /** When the last hour's requests become available again, earliest first. */

@@ -339,13 +339,14 @@ function workIn(counts: Picture['counts'], settling: number) {
 }
 
 function budgetOf({ gate }: PicturedDaemon, now: number): BudgetView {
-  const { used, limit, others, total, blockedUntil, frees } = gate.snapshot();
+  const { used, limit, others, total, blockedUntil, reported, frees } = gate.snapshot();
   return {
     used,
     limit,
     others,
     total,
     blocked_until: blockedUntil > now ? blockedUntil : null,
+    reported: reported && { left: reported.left, until: Math.round(now + reported.inMs) },
     frees: frees.slice(0, 60).map(([inMs, requests]) => ({ at: Math.round(now + inMs), requests })),
   };
 }

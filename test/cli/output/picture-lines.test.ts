@@ -80,6 +80,16 @@ test.each([1, 2, 10, 20, 40, 79])('no line is wider than a terminal of %i column
       expect(stringWidth(line)).toBeLessThanOrEqual(width);
 });
 
+test.each([
+  [null, '; the service allows 5 more until 12:18'],
+  [noon + 60_000, '; rate limited until'],
+])('what the service allows is shown, unless it allows nothing (%j)', (blocked_until, said) => {
+  const reported = { left: 5, until: somePicture().at + 8 * 60_000 };
+  const budget = { used: 4, limit: 1_000, others: 0, blocked_until, reported, total: 0, frees: [] };
+  const line = pictureLines({ picture: somePicture({ budget }), ...wide }).find((each) => each.startsWith('API'));
+  expect(line).toContain(said);
+});
+
 test('a look that is due within the second is a second away', () => {
   const at = somePicture().at;
   const view = somePicture({ now: { files: [someNowFile({ next_look_at: at + 300 })], more: 0 } });

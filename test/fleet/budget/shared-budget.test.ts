@@ -158,6 +158,46 @@ describe('lanes are kept over all hosts', () => {
   });
 });
 
+describe('a limit that the service reports to one host', () => {
+  const report = (member: Member, remaining: number, resetMs: number): void =>
+    member.gate.reported({
+      limits: [{ name: 'X-RateLimit 50', remaining, resetMs, isPolicyOnly: false }],
+      unanswered: 0,
+      ignored: [],
+    });
+
+  test('is that of all: together they send what is left of it', async () => {
+    const { members, end } = await fleet(4);
+    const [one] = members as [Member];
+    one.ask('finish');
+    await pass(100);
+    report(one, 12, 10 * minute);
+    one.ask('finish');
+    await pass(100);
+    for (const member of members) member.ask('finish', 20);
+    await pass(9 * minute);
+    expect(times(members)).toHaveLength(13);
+    await pass(2 * minute);
+    expect(times(members)).toHaveLength(82);
+    await end();
+  });
+
+  test('stops the next request of another if nothing is left, until the reset', async () => {
+    const { members, end } = await fleet(2);
+    const [one, other] = members as [Member, Member];
+    one.ask('finish');
+    await pass(100);
+    report(one, 0, minute);
+    await pass(100);
+    other.ask('finish', 3);
+    await pass(minute - 1_000);
+    expect(other.sent).toEqual([]);
+    await pass(2_000);
+    expect(other.sent).toHaveLength(3);
+    await end();
+  });
+});
+
 describe('a 429 that one host gets', () => {
   test('says that others use the key: there is room again as that fades, and not only when the hour is over', async () => {
     const { members, end } = await fleet(2, { limit: 1_000 });

@@ -234,7 +234,6 @@ class Turn {
             deadMs: ({ addressDeadAt }) => state.now - (addressDeadAt ?? state.now),
             uploadsStartAt: () => null,
             onProgress: () => undefined,
-            onResumed: () => undefined,
           }),
       },
       policy: {

@@ -80,6 +80,59 @@ describe('a switch', () => {
     ]);
   });
 
+  describe('rate_limit_headers', () => {
+    const headersOf = async (value: string, names: readonly string[]): Promise<readonly (string | null)[]> => {
+      await admin('PUT', '/rate-limit', { requests_per_hour: 100 });
+      await set({ rate_limit_headers: value });
+      await call('GET', '/channels');
+      const { headers } = await call('GET', '/channels');
+      return names.map((name) => headers.get(name));
+    };
+
+    test.each([
+      ['none', ['ratelimit', 'x-ratelimit-remaining'], [null, null]],
+      ['draft', ['ratelimit-policy', 'ratelimit'], ['"hour";q=100;w=3600', '"hour";r=98;t=3600']],
+      ['dictionary', ['ratelimit-policy', 'ratelimit'], ['100;w=3600', 'limit=100, remaining=98, reset=3600']],
+      ['seconds', ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'], ['100', '98', '3600']],
+      [
+        'epoch',
+        ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'date'],
+        ['100', '98', '1893502800', 'Tue, 01 Jan 2030 12:00:00 GMT'],
+      ],
+      ['epoch_ms', ['x-ratelimit-remaining', 'x-ratelimit-reset'], ['98', '1893502800000']],
+      ['date', ['x-ratelimit-remaining', 'x-ratelimit-reset'], ['98', '2030-01-01T13:00:00.000Z']],
+      [
+        'window_ms',
+        ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-window', 'x-ratelimit-reset'],
+        ['100', '98', '3600000', null],
+      ],
+    ] as const)('=%s', async (value, names, values) => {
+      await admin('PUT', '/clock', { now: '2030-01-01T12:00:00Z', frozen: true });
+      expect(await headersOf(value, names)).toEqual(values);
+    });
+
+    test('come with a 429 too, and then say when there is room again', async () => {
+      await set({ rate_limit_headers: 'seconds' });
+      await admin('PUT', '/rate-limit', { requests_per_hour: 1 });
+      await call('GET', '/channels');
+      const { status, headers } = await call('GET', '/channels');
+      expect([status, headers.get('ratelimit-remaining')]).toEqual([429, '0']);
+      expect(headers.get('ratelimit-reset')).toBe(headers.get('retry-after'));
+    });
+  });
+
+  test('rate_limit=burst: 50 requests in ten seconds, in addition to those of the hour', async () => {
+    await set({ rate_limit: 'burst', rate_limit_headers: 'draft' });
+    const answers = await Promise.all(Array.from({ length: 51 }, () => call('GET', '/channels')));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(1);
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeLessThanOrEqual(10);
+    expect(refused[0]?.headers.get('ratelimit-policy')).toBe('"hour";q=1000;w=3600, "burst";q=50;w=10');
+    expect(refused[0]?.headers.get('ratelimit')).toMatch(/^"hour";r=950;t=\d+, "burst";r=0;t=\d+$/);
+    await admin('POST', '/clock/advance', { by: '10s' });
+    expect((await call('GET', '/channels')).status).toBe(200);
+  });
+
   test('unknown fields and parameters are refused or ignored', async () => {
     expect((await create({ colour: 'red' })).status).toBe(422);
     expect((await call('GET', '/videos?sort=asc')).status).toBe(422);

@@ -95,6 +95,7 @@ export function daemonWith(ledger: Ledger): Daemon {
       snapshot: () => ({
         waiting: 0,
         blockedMs: 0,
+        reported: null,
         used: 990,
         limit: 1_000,
         left: 10,

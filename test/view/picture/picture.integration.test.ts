@@ -70,6 +70,7 @@ async function pictureOf(rows: readonly Partial<Facts>[], daemonOther: object = 
         others: 7,
         waiting: 0,
         blockedMs: 0,
+        reported: { left: 5, inMs: 2 * minute },
         frees: [[minute, 15]],
       }),
     },
@@ -175,6 +176,7 @@ test('budget, feeds, folders in trouble and files that need you are there', asyn
     limit: 1_000,
     others: 7,
     blocked_until: null,
+    reported: { left: 5, until: noon + 2 * minute },
     total: 9,
     frees: [{ at: noon + minute, requests: 15 }],
   });

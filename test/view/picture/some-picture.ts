@@ -28,7 +28,7 @@ export function somePicture(other: Partial<LivePicture> = {}): LivePicture {
     outlook: { limited_by: 'nothing', why: 'no file waits', done_at: null },
     needs_you: { files: 0, causes: [], more: { causes: 0, files: 0 } },
     now: { files: [], more: 0 },
-    budget: { used: 0, limit: 1_000, others: 0, blocked_until: null, total: 0, frees: [] },
+    budget: { used: 0, limit: 1_000, others: 0, blocked_until: null, reported: null, total: 0, frees: [] },
     day: { slots, done: 0, failed: 0, bytes: 0, today: { done: 0, failed: 0, bytes: 0 } },
     ...other,
   };
@@ -171,6 +171,7 @@ export function busyPicture(): LivePicture {
       limit: 1_000,
       others: 120,
       blocked_until: null,
+      reported: null,
       total: 9_000,
       frees: [{ at: noon + 4 * minute, requests: 15 }],
     },

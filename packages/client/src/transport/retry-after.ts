@@ -32,7 +32,7 @@ function within(ms: number): number {
  * Parses the three date forms of RFC 9110 section 5.6.7. `Date.parse` accepts far more (`-1` as a year), so the text
  * must start with a day name and end in GMT. C's asctime form has no zone and means GMT.
  */
-function parseHttpDate(text: string | undefined): number | undefined {
+export function parseHttpDate(text: string | undefined): number | undefined {
   const date = text?.trim() ?? '';
   if (!/^(?:mon|tue|wed|thu|fri|sat|sun)/i.test(date)) return undefined;
   const isAsctime = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i.test(date);

@@ -12,8 +12,8 @@ import type { ApiRequest } from '../wire/requests.ts';
 import { createScrub } from './scrub.ts';
 import type { Scrub } from './scrub.ts';
 import type { Bandwidth } from '../upload/bandwidth.ts';
-import { requestUpload } from '../upload/upload-request.ts';
-import type { UploadRequest, UploadWorld } from '../upload/upload-request.ts';
+import { putBody } from '../upload/put-body.ts';
+import type { Body, PutOptions, Uploaded, UploadWorld } from '../upload/put-body.ts';
 import { createUploadTargets } from '../upload/upload-targets.ts';
 import type { UploadTargets } from '../upload/upload-targets.ts';
 
@@ -53,6 +53,8 @@ export interface AskOptions {
   /** Secrets besides the key that the other side might echo; removed from errors. */
   readonly secrets?: readonly string[] | undefined;
   readonly onEnd?: (ending: Ending) => void;
+  /** Called with every response, whatever its status. Must not throw. */
+  readonly onAnswer?: (answer: Answer) => void;
 }
 
 /** Sends requests to the service and its upload addresses: one request per call, never retried, never redirected. */
@@ -108,14 +110,15 @@ export class Transport implements AsyncDisposable {
     const scrub = this.scrub(options.secrets);
     const answering = this.#send(request, options).then((answer) => withRequestId(answer, scrub));
     const answer = await this.#track(noted(answering, options.onEnd));
+    options.onAnswer?.(answer);
     if (!isSuccess(answer.status)) throw serviceError(answer, scrub, Date.now());
     return { value: request.read(answer), answer };
   }
 
-  /** Sends one request to an upload address. @throws as `requestUpload` */
-  upload(request: UploadRequest): Promise<Answer> {
-    const signal = this.untilClosed(request.signal);
-    return this.#track(requestUpload({ ...request, signal }, this.#uploadWorld()));
+  /** Sends a body to an upload address. @throws as `putBody` */
+  put(body: Body, options: PutOptions): Promise<Uploaded> {
+    const signal = this.untilClosed(options.signal);
+    return this.#track(putBody(body, { ...options, signal }, this.#uploadWorld()));
   }
 
   /** Aborts running requests and waits for them to finish. */

@@ -1,10 +1,9 @@
 import type { Operation } from '@dropcast/sandbox/contract/document';
-import { isUploadPath } from '@dropcast/sandbox/http/operations';
 import { mostUploadBytes, openPoints } from '@dropcast/sandbox/profiles/switch-table';
 import type { SwitchName, Switches } from '@dropcast/sandbox/profiles/switch-table';
 import type { RecordedExchange } from '../recording.ts';
 import { departuresOf } from './departures.ts';
-import { jsonOf, operationOf, pathOf } from './exchanges.ts';
+import { jsonOf, operationOf } from './exchanges.ts';
 import { processingWords } from './processing-words.ts';
 import {
   beforeDeletion,
@@ -95,6 +94,13 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
       return Number.isNaN(Date.parse(value)) ? null : 'date';
     }),
   },
+  rate_limit: null,
+  rate_limit_headers: {
+    from: 'the headers of an answer of the API',
+    shown: each(({ exchange, operation }) =>
+      operation === undefined || operation.name === 'uploads.put' ? null : rateLimitForm(exchange),
+    ),
+  },
   create_status: {
     from: 'the status of a creation',
     shown: successes(['videos.create'], ({ status }) => asValue(openPoints.create_status.values, status)),
@@ -143,10 +149,8 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
       })(repeated(exchanges, 'videos.delete')),
   },
   upload_status: {
-    from: 'the status of an upload by `PUT`',
-    shown: successes(['uploads.put'], ({ exchange, status }) =>
-      exchange.method === 'PUT' ? asValue(openPoints.upload_status.values, status) : null,
-    ),
+    from: 'the status of an upload',
+    shown: successes(['uploads.put'], ({ status }) => asValue(openPoints.upload_status.values, status)),
   },
   upload_redirect: {
     from: 'an upload that is answered with 307',
@@ -180,17 +184,6 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
       if (status === 413) return '413';
       if (!isLarge || status !== 400) return null;
       return JSON.stringify(exchange.answer?.body).includes('EntityTooLarge') ? 'entity_too_large' : '400';
-    }),
-  },
-  upload_protocol: {
-    from: 'an answer with `Tus-Resumable`, or an address of a session (`upload_id`) or an answer 308 without `Location`',
-    shown: each(({ exchange, status }) => {
-      if (!isUploadPath(pathOf(exchange.target))) return null;
-      const { headers = {} } = exchange.answer ?? {};
-      if (headers['tus-resumable'] !== undefined) return 'tus';
-      if (status === 308 && headers['location'] === undefined) return 'content_range';
-      if (queryOf(exchange).has('upload_id')) return 'content_range';
-      return isSuccess(exchange) ? 'put' : null;
     }),
   },
   expired_address: {
@@ -326,6 +319,20 @@ function errorForm({ answer, method }: RecordedExchange): Switches['error_body']
 function textForm(text: string): 'text' | 'html' | null {
   if (/^\s*<\?xml/i.test(text)) return null;
   return /^\s*</.test(text) ? 'html' : 'text';
+}
+
+function rateLimitForm(exchange: RecordedExchange): Switches['rate_limit_headers'] | null {
+  const headers = exchange.answer?.headers ?? {};
+  const { ratelimit } = headers;
+  if (ratelimit !== undefined) return /\bremaining=/.test(ratelimit) ? 'dictionary' : 'draft';
+  if (headers['ratelimit-remaining'] !== undefined) return 'seconds';
+  // A refusal may come from a proxy.
+  if (headers['x-ratelimit-remaining'] === undefined) return isSuccess(exchange) ? 'none' : null;
+  const reset = headers['x-ratelimit-reset'];
+  if (reset === undefined) return headers['x-ratelimit-window'] === undefined ? null : 'window_ms';
+  if (/^\d{9,10}$/.test(reset)) return 'epoch';
+  if (/^\d{12,13}$/.test(reset)) return 'epoch_ms';
+  return Number.isNaN(Date.parse(reset)) ? null : 'date';
 }
 
 function envelopeOf(json: unknown): 'wrapped' | 'bare' {

@@ -57,6 +57,18 @@ export const openPoints = {
     why: 'Section 8 gives seconds; HTTP allows a date (RFC 9110 section 10.2.3), and gateways leave it out.',
     dropcast: 'waits at least as long as it says; without it, backs off',
   },
+  rate_limit: {
+    about: 'Limits of requests per key',
+    values: ['hour', 'burst'],
+    why: 'Section 8 gives the hour. `burst`: also at most 50 in any 10 s, as PeerTube has by default.',
+    dropcast: 'learns the limit from the headers of answers, or else from each 429',
+  },
+  rate_limit_headers: {
+    about: 'Headers that report what is left of the limits',
+    values: ['none', 'draft', 'dictionary', 'seconds', 'epoch', 'epoch_ms', 'date', 'window_ms'],
+    why: 'Section 8 names none. `draft`: `RateLimit` and `RateLimit-Policy` with every limit, as in the IETF draft; `dictionary`: as in its version 7; `seconds`: `RateLimit-Remaining` and `-Reset`, as in version 6. The others are `X-RateLimit-Remaining` with `X-RateLimit-Reset` in epoch seconds, epoch milliseconds or as an ISO date, or with `X-RateLimit-Window` in milliseconds. All but `draft` report the shortest limit.',
+    dropcast: 'stays within them until the reset, and always within `service.requests_per_hour`',
+  },
   create_status: {
     about: 'Status of POST /videos',
     values: ['201', '200', '202'],
@@ -130,12 +142,6 @@ export const openPoints = {
     why: 'Section 8: upload size is not shown. `413`: a page without the limit, as of a proxy; `400`: JSON whose message names the limit; `entity_too_large`: 400 `EntityTooLarge` in XML, as of S3. The refusal comes before the body is read.',
     dropcast:
       'deletes the empty record, and holds the file and all larger ones; tries one of them a day, and continues once a larger one is accepted',
-  },
-  upload_protocol: {
-    about: 'How a file is sent',
-    values: ['put', 'content_range', 'tus'],
-    why: 'Section 4.5 shows one PUT, and not what follows if it breaks. `content_range`: a resumable session as of Google Cloud Storage, recognisable by its address; `tus`: tus 1.0, whose host refuses a PUT.',
-    dropcast: 'continues where the host says that the file broke off; sends it again from the first byte with `put`',
   },
   expired_address: {
     about: 'PUT to an address that has expired',
@@ -215,6 +221,7 @@ export const profiles = {
     second_delete: '204',
     upload_status: '201',
     expired_address: '404',
+    rate_limit_headers: 'dictionary',
   },
   wrapped: { create_body: 'wrapped', publish_answer: 'wrapped' },
   bare: { get_body: 'bare', list_body: 'bare', error_body: 'message' },
@@ -229,14 +236,28 @@ export const profiles = {
     webhook_form: 'unsigned',
   },
   idempotent: { idempotency_key: 'honoured' },
-  'queued-publish': { create_status: '202', delete_answer: '202', publish_answer: 'queued' },
-  'oldest-first': { list_order: 'oldest' },
+  'queued-publish': {
+    create_status: '202',
+    delete_answer: '202',
+    publish_answer: 'queued',
+    rate_limit_headers: 'seconds',
+  },
+  'oldest-first': { list_order: 'oldest', rate_limit_headers: 'epoch_ms' },
   'other-webhooks': { webhook_form: 'github' },
   'bunny-webhooks': { webhook_form: 'bunny' },
   'mux-webhooks': { webhook_form: 'mux' },
   'cloudflare-webhooks': { webhook_form: 'cloudflare' },
-  'other-errors': { error_body: 'problem', invalid_status: '400', retry_after: 'date' },
+  'other-errors': {
+    error_body: 'problem',
+    invalid_status: '400',
+    retry_after: 'date',
+    rate_limit_headers: 'date',
+  },
   'behind-a-proxy': { error_body: 'html', retry_after: 'absent' },
+  'reported-limits': { rate_limit_headers: 'epoch' },
+  'bursts-unreported': { rate_limit: 'burst' },
+  'bursts-reported': { rate_limit: 'burst', rate_limit_headers: 'draft' },
+  'bursts-in-milliseconds': { rate_limit: 'burst', rate_limit_headers: 'window_ms' },
   'new-words': { processing_word: 'transcoding', extra_fields: 'yes', get_fields: 'list', update_answer: 'partial' },
   'pending-until-ready': { processing_word: 'pending' },
   'redirecting-uploads': { upload_redirect: '307' },
@@ -247,8 +268,6 @@ export const profiles = {
   'small-uploads': { max_upload_size: '413' },
   'small-objects': { max_upload_size: 'entity_too_large' },
   'small-files': { max_upload_size: '400' },
-  'resumable-sessions': { upload_protocol: 'content_range' },
-  tus: { upload_protocol: 'tus' },
 } as const satisfies Readonly<Record<string, Partial<Switches>>>;
 
 export type ProfileName = keyof typeof profiles;

@@ -128,7 +128,7 @@ function notes({ suspects, adoption, deletions, accounts, uploads, fleet }: Live
 }
 
 /** Shows the last hour's requests: how many, by whom, and when more are available. */
-function budgetPanel({ used, limit, others, blocked_until: blocked, frees }: BudgetView, now: number): Html {
+function budgetPanel({ used, limit, others, blocked_until: blocked, reported, frees }: BudgetView, now: number): Html {
   const all = Math.min(limit, used + others);
   const width = (part: number): string => String(Math.round((1_000 * Math.min(part, limit)) / Math.max(1, limit)) / 10);
   const [first] = frees;
@@ -150,6 +150,7 @@ function budgetPanel({ used, limit, others, blocked_until: blocked, frees }: Bud
         <strong>${grouped(used)}</strong> of ${grouped(limit)} used in the last
         hour${others === 0 ? '' : `; others use about ${grouped(others)}`}.
       </p>
+      ${reported === null ? '' : html`<p>The service allows ${grouped(reported.left)} more until ${moment(reported.until, now)}.</p>`}
       ${blocked === null ? '' : html`<p class="warn">Rate limited until ${moment(blocked, now)}.</p>`}
       ${first === undefined || used === 0 ? '' : html`<p class="muted">${grouped(first.requests)} free again at ${moment(first.at, now)}.</p>`}
     </div>

@@ -104,11 +104,17 @@ test('names cannot become markup, turn the text around or leave their link', asy
 });
 
 test.each([0, 1, 999, 1_000, 5_000])('the gauge stays in its frame with %i requests of 1,000', async (used) => {
-  const budget = { used, limit: 1_000, others: 900, blocked_until: null, total: 0, frees: [] };
+  const budget = { used, limit: 1_000, others: 900, blocked_until: null, reported: null, total: 0, frees: [] };
   const page = await shown(somePicture({ budget }));
   const widths = [...page.matchAll(/class="(?:own|others)" width="([\d.]+)"/g)].map(([, width]) => Number(width));
   expect(widths).toHaveLength(2);
   for (const width of widths) expect(width).toBeLessThanOrEqual(100);
+});
+
+test('a limit that the service reports is shown with its reset', async () => {
+  const reported = { left: 1_200, until: noon + 60_000 };
+  const budget = { used: 4, limit: 9_000, others: 0, blocked_until: null, reported, total: 0, frees: [] };
+  expect(text(await shown(somePicture({ budget })))).toMatch(/The service allows 1.200 more until/);
 });
 
 test('the hosts of a fleet have a panel; a single host has none unless it is drained', async () => {
