@@ -5,7 +5,7 @@ import type {
   Expectation,
   FolderConfig,
   LedgerConfig,
-  PutHeaders,
+  SendOptions,
   WebhookConfig,
 } from './config.ts';
 import type { Rule } from '../routing/plan.ts';
@@ -60,6 +60,7 @@ export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'sou
         Object.keys(tree.uploads.headers).map((name) => [name, byPath.get(`uploads.headers.${name}`) ?? secret('')]),
       ),
       contentType: tree.uploads.content_type,
+      protocol: tree.uploads.protocol,
     },
     retry: { attempts: tree.retry.attempts, firstMs: tree.retry.first, maxMs: tree.retry.max },
     poll: { intervalMs: tree.poll.interval, giveUpAfterMs: tree.poll.give_up_after },
@@ -139,11 +140,12 @@ function afterReady(value: CheckedFolder['after_ready']): AfterReady {
   return { kind: 'delete', later: { afterMs: value.delete.after ?? null, whenFull: value.delete.when_full ?? null } };
 }
 
-/** The headers of every PUT, as the client expects them. */
-export function putHeadersOf({ uploads: { headers, contentType } }: Pick<Config, 'uploads'>): PutHeaders {
+/** The headers and protocol of uploads, as the client expects them. */
+export function sendOptionsOf({ uploads: { headers, contentType, protocol } }: Pick<Config, 'uploads'>): SendOptions {
   const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
   return {
     headers: Object.fromEntries(revealed),
     ...(contentType !== 'auto' && { contentType: contentType === 'none' ? null : contentType }),
+    ...(protocol !== 'auto' && { protocol }),
   };
 }

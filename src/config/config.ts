@@ -40,6 +40,8 @@ export interface Config {
     readonly headers: Readonly<Record<string, Secret>>;
     /** `Content-Type` for every PUT: `auto`, `none` or a media type. */
     readonly contentType: string;
+    /** How the upload hosts receive files. */
+    readonly protocol: 'auto' | UploadProtocol;
   };
   /** Attempts per step, and the backoff range. */
   readonly retry: { readonly attempts: number; readonly firstMs: number; readonly maxMs: number };
@@ -74,11 +76,17 @@ export interface LedgerConfig extends LedgerAddress {
   readonly unread: string | null;
 }
 
-/** The headers of a PUT, as the client expects them: without `contentType` it chooses the type; null: none. */
-export interface PutHeaders {
+/**
+ * How the client sends a file. Without `contentType` it chooses the type; null: none. Without `protocol` it recognises
+ * the protocol of the host.
+ */
+export interface SendOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly contentType?: string | null;
+  readonly protocol?: UploadProtocol;
 }
+
+export type UploadProtocol = 'put' | 'content-range' | 'tus';
 
 export interface ServiceConfig {
   /** `https:`, or `http:` for loopback addresses only. Without a trailing slash. */

@@ -102,6 +102,12 @@ const uploads = z.strictObject({
     .describe(
       'Content-Type of every PUT: auto is what the service asks for, else by the extension of the file, and none for a host that signs its addresses without one; none; or a media type.',
     ),
+  protocol: z
+    .enum(['auto', 'put', 'content-range', 'tus'])
+    .prefault('auto')
+    .describe(
+      'How the upload host receives files: put is one PUT, sent again from the first byte if it breaks; content-range (resumable sessions of Google Cloud Storage) and tus continue where it broke. auto is put, unless the address or an answer shows another one.',
+    ),
 });
 
 /**
@@ -109,7 +115,7 @@ const uploads = z.strictObject({
  * rule to headers that a service asks for; a test keeps the two in step.
  */
 export function isOfConnection(name: string): boolean {
-  return /^(?:host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|cookie|proxy-.*|__proto__)$/i.test(
+  return /^(?:host|content-length|content-range|upload-offset|upload-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|cookie|proxy-.*|__proto__)$/i.test(
     name,
   );
 }

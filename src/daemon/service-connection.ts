@@ -2,7 +2,7 @@ import { uptime } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { createBandwidth, createVideoClient } from '@dropcast/client';
 import type { VideoClient } from '@dropcast/client';
-import { putHeadersOf } from '../config/assemble.ts';
+import { sendOptionsOf } from '../config/assemble.ts';
 import type { Config, SecretOrigin } from '../config/config.ts';
 import { uploadSource } from '../disk/accepted-file.ts';
 import { failureOfFile } from '../disk/failure.ts';
@@ -84,7 +84,7 @@ export function connectToService(
       sourceOf: (facts, alsoHash) => uploadSource(facts, isWatched, alsoHash),
       failureOfFile,
       heardLink: (kind, id, url) => links.heard(kind, id, url),
-      putHeaders: () => putHeadersOf(config),
+      sendOptions: () => sendOptionsOf(config),
       stallTimeoutMs: () => config.uploads.stallTimeoutMs,
       honoursIdempotencyKey: () => config.service.honoursIdempotencyKey,
       howToRenewKey: () => howToRenewKey(config),

@@ -29,6 +29,7 @@ export class AlsoHashing {
     this.#sizeBytes = reader.sizeBytes;
     return {
       sizeBytes: reader.sizeBytes,
+      ...(reader.version !== undefined && { version: reader.version }),
       read: async (position, into, signal) => {
         await reader.read(position, into, signal);
         this.#note(position, into);

@@ -10,7 +10,6 @@ import type {
   VideoClient,
 } from '@dropcast/client';
 import type { Facts } from '../pipeline/file/facts.ts';
-import { tooLargeCode } from '../pipeline/file/failure.ts';
 import type { Failure, FailureKind } from '../pipeline/file/failure.ts';
 import type {
   Answer,
@@ -37,8 +36,8 @@ export interface VideoHostParts {
   stallTimeoutMs(): number;
   /** Receives every video or feed address in an answer. */
   heardLink?(kind: LinkKind, id: string, url: string | undefined): void;
-  /** Returns the configured headers for every PUT; default: none. */
-  putHeaders?(): Pick<SendCallOptions, 'headers' | 'contentType'>;
+  /** Returns the configured headers and protocol of uploads; default: none. */
+  sendOptions?(): Pick<SendCallOptions, 'headers' | 'contentType' | 'protocol'>;
   /** Whether each create request carries its token as `Idempotency-Key`; default: no. */
   honoursIdempotencyKey?(): boolean;
   /** Describes how the operator replaces the key, as part of a sentence. */
@@ -75,7 +74,7 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
     },
     status: (videoId, signal, priority = 'finish') =>
       answer(async () => (await client().videos.get(videoId, asks(priority, signal))).status),
-    send: (facts, { signal, onProgress, alsoHash, beforeLastPart }) =>
+    send: (facts, { signal, onProgress, onSession, alsoHash, beforeLastPart }) =>
       answer(() => {
         const source = parts.sourceOf(facts, alsoHash);
         return client().videos.send(
@@ -86,9 +85,11 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
             ...(facts.uploadHeaders !== null && { uploadHeaders: facts.uploadHeaders }),
           },
           {
-            ...parts.putHeaders?.(),
+            ...parts.sendOptions?.(),
             signal,
             onProgress,
+            session: sessionOf(facts),
+            onSession,
             beforeLastPart: (sha256) => beforeLastPart(sha256, source.digests()),
             stallTimeoutMs: parts.stallTimeoutMs(),
             answerTimeoutMs: Math.max(leastAnswerMs, parts.stallTimeoutMs()),
@@ -147,6 +148,11 @@ function asks(priority: RequestPriority, signal: AbortSignal): RequestOptions {
   return { priority, signal, maxRetries: 0 };
 }
 
+/** The last part may have been sent once its hash was written, in the same commit. */
+function sessionOf({ uploadSession, sha256, version }: Facts): Facts['uploadSession'] {
+  return uploadSession !== null && sha256 !== null ? { ...uploadSession, reach: version.size } : uploadSession;
+}
+
 async function createRecord(
   { videos }: VideoClient,
   { id, plan, sourceUrl }: Facts,
@@ -201,9 +207,9 @@ function failureOf(error: unknown, { failureOfFile, howToRenewKey }: VideoHostPa
 }
 
 /** Marks the failure of an upload that its host refused because of the file's size. */
-function tooLarge(error: unknown, sizeBytes: number): Pick<Failure, 'sizeLimit'> & Partial<Failure> {
+function tooLarge(error: unknown, sizeBytes: number): Pick<Failure, 'sizeLimit'> {
   const refusal = sizeRefusalOf(error, sizeBytes);
-  return refusal === null ? {} : { code: tooLargeCode, sizeLimit: { from: 'service', ...refusal } };
+  return refusal === null ? {} : { sizeLimit: { from: 'service', ...refusal } };
 }
 
 function withoutValue(answer: Answer<unknown>): Answer<null> {

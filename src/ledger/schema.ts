@@ -24,6 +24,7 @@ export interface FileTable {
   video_id: string | null;
   upload_url: string | null;
   upload_headers: string | null;
+  upload_session: string | null;
   created_at: number | null;
   upload_started_at: number | null;
   sha256: string | null;

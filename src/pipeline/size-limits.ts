@@ -138,13 +138,19 @@ export function createSizeLimits(world: SizeLimitsWorld) {
      *
      * @returns whether files of this size are held; false if the refusal teaches nothing
      */
-    refused: async ({ id, version: { size } }: Facts, { kind, sizeLimit, message }: Failure): Promise<boolean> => {
+    refused: async ({ id, version: { size } }: Facts, { kind, sizeLimit, status, code }: Failure): Promise<boolean> => {
       // A refusal because of the account has another kind by now.
       if (kind !== 'permanent' || size < leastTaughtBytes) return false;
       await read();
       const stated = sizeLimit?.mostBytes ?? null;
       const mostBytes = stated ?? Math.min(learned?.mostBytes ?? Infinity, size - 1);
-      await save({ mostBytes, isStated: stated !== null, refusedBytes: size, at: clock.now(), said: message });
+      await save({
+        mostBytes,
+        isStated: stated !== null,
+        refusedBytes: size,
+        at: clock.now(),
+        said: `${status ?? ''} ${code}`.trim(),
+      });
       logger.warn('The service refused a file because of its size; larger files are held', { file: id, mostBytes });
       return true;
     },

@@ -175,7 +175,14 @@ export function createUploadHosts(world: {
   /** Decides whether a refused address means that the whole host refuses. @returns the failure as classified */
   const ofRefusal = (upload: Sent, failure: Failure, isFirstUse: boolean): Failure => {
     if (failure.kind !== 'address dead') return failure;
-    const { outage, refused, spared } = hostOf(upload);
+    const host = hostOf(upload);
+    // The client gave the address up by what the host answered, such as a wrong offset.
+    if (failure.status === undefined) {
+      close(host);
+      world.isBack();
+      return failure;
+    }
+    const { outage, refused, spared } = host;
     const { id, createdAt, uploadStartedAt } = upload;
     const usedAfterMs = (uploadStartedAt ?? Infinity) - (createdAt ?? 0);
     const isExpired = failure.status === expiredStatus;

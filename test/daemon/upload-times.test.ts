@@ -31,6 +31,7 @@ function uploads(bandwidth: unknown, window = 'always'): Config['uploads'] {
     headers: {},
     contentType: 'auto',
     maxSizeBytes: Infinity,
+    protocol: 'auto' as const,
   };
 }
 

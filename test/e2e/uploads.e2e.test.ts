@@ -120,7 +120,7 @@ test('a file that its host refuses as too large is held without a record, `check
   expect(held).toMatchObject({
     code: 'over_size_limit',
     video_id: null,
-    why: expect.stringMatching(/^it has 8\.39 MB .*413/),
+    why: expect.stringMatching(/^it has 8\.39 MB, and the service refused that \(413 too_large/),
   });
   expect(station.videos('large-1')).toEqual([]);
   const { stdout } = await dropcast(['check', '--config', station.scratch.config]);

@@ -2,6 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
+import { PartialBody, takePart } from './resumable-host.ts';
+import type { Resumable } from './resumable-host.ts';
 import { checkRequest } from '../contract/contract.ts';
 import { listen, type RunningServer } from '../support/server.ts';
 
@@ -31,6 +33,8 @@ export interface HostOptions {
   readonly feeds?: () => readonly string[];
   readonly order?: 'newest-first' | 'oldest-first';
   readonly processingMs?: () => number;
+  /** Keeps what arrived of a broken upload. By default each upload is one PUT. */
+  readonly resumable?: Resumable;
   /** Further fields of the answer to a creation. */
   readonly created?: object;
   /** Looks at an API request first; true means it has answered or cut it. */
@@ -51,6 +55,8 @@ export interface VideoHost extends AsyncDisposable {
   readonly requests: { readonly method: string; readonly path: string; readonly at: number }[];
   /** Upload requests as they arrived, by video. */
   readonly puts: string[];
+  /** What arrived of each file, where uploads can be continued. */
+  readonly partial: Map<string, PartialBody>;
   readonly publishes: { readonly feed: string; readonly at: number }[];
   /** Upload requests that carried the key: must stay empty, the upload host is another origin. */
   readonly leaks: string[];
@@ -68,6 +74,7 @@ export async function startVideoHost(options: HostOptions = {}): Promise<VideoHo
     videos,
     requests: [],
     puts: [],
+    partial: new Map(),
     publishes: [],
     leaks: [],
     deleted: [],
@@ -109,6 +116,20 @@ async function takeUpload(
   if (request.headers.authorization !== undefined) host.leaks.push(id);
   // A refusal comes before the body was asked for: after it, the end of the connection could overtake the answer.
   if ((await options.meddleUpload?.(request, response, id)) === true) return;
+  const complete = (sha256: string, size: number): void => {
+    const video = host.videos.get(id);
+    if (video === undefined) return;
+    video.bodies.push(sha256);
+    video.size = size;
+    advance(video, options);
+  };
+  if (options.resumable !== undefined) {
+    const partial = host.partial.get(id) ?? new PartialBody();
+    host.partial.set(id, partial);
+    if (host.videos.has(id)) takePart(options.resumable, partial, { request, response }, complete);
+    else response.writeHead(404).end();
+    return;
+  }
   if (request.headers.expect !== undefined) response.writeContinue();
   const hash = createHash('sha256');
   let size = 0;
@@ -123,9 +144,7 @@ async function takeUpload(
       response.writeHead(404).end();
       return;
     }
-    video.bodies.push(hash.digest('hex'));
-    video.size = size;
-    advance(video, options);
+    complete(hash.digest('hex'), size);
     response.writeHead(200).end();
   });
 }
@@ -180,12 +199,14 @@ async function serveApi(
     const video = createVideo(JSON.parse(body.toString()) as Record<string, unknown>);
     host.videos.set(video.id, video);
     if (video.sourceUrl !== null) advance(video, options);
+    const session =
+      options.resumable === 'content-range' ? `&uploadType=resumable&upload_id=${randomBytes(8).toString('hex')}` : '';
     return say(
       options.wraps === true ? 200 : 201,
       wrap({
         id: video.id,
         ...options.created,
-        upload_url: `${uploadOrigin}/put/${video.id}?sig=${randomBytes(8).toString('hex')}`,
+        upload_url: `${uploadOrigin}/put/${video.id}?sig=${randomBytes(8).toString('hex')}${session}`,
         status: 'pending',
       }),
     );

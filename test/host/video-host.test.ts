@@ -55,9 +55,16 @@ test('a file is sent with the headers of its row and of the configuration', asyn
   const configured = { headers: { 'x-own': '1' }, contentType: null };
   const host = createVideoHost({
     ...partsOf({ videos: { send } } as unknown as VideoClient),
-    putHeaders: () => configured,
+    sendOptions: () => configured,
   });
-  const hooks = { signal, isFirstUse: true, alsoHash: [], onProgress: () => {}, beforeLastPart: async () => {} };
+  const hooks = {
+    signal,
+    isFirstUse: true,
+    alsoHash: [],
+    onProgress: () => {},
+    onSession: async () => {},
+    beforeLastPart: async () => {},
+  };
   await host.send(someFacts({ ...created, uploadHeaders: { 'x-token': 's' } }), hooks);
   await host.send(someFacts(created), hooks);
   const to = { id: 'vid_1', uploadUrl: 'u:vid_1' };
@@ -80,7 +87,14 @@ test('a signature mismatch with every content type says what to set', async () =
       },
     } as unknown as VideoClient),
   });
-  const hooks = { signal, isFirstUse: true, alsoHash: [], onProgress: () => {}, beforeLastPart: async () => {} };
+  const hooks = {
+    signal,
+    isFirstUse: true,
+    alsoHash: [],
+    onProgress: () => {},
+    onSession: async () => {},
+    beforeLastPart: async () => {},
+  };
   expect(await host.send(someFacts(created), hooks)).toMatchObject({
     ok: false,
     failure: {
@@ -153,6 +167,7 @@ test.for([
     await host.send(someFacts(created), {
       signal,
       onProgress: () => undefined,
+      onSession: async () => {},
       alsoHash: [],
       isFirstUse: true,
       beforeLastPart: async () => undefined,

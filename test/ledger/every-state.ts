@@ -63,6 +63,10 @@ export function everyState(): readonly Facts[] {
       ...(isBound && {
         videoId: `vid_${n}`,
         uploadUrl: facts.uploadUrl && `https://up.example/${n}`,
+        uploadSession:
+          facts.uploadStartedAt === null
+            ? null
+            : { protocol: 'content-range', offset: n, reach: 2 * n, version: `${n}:é` },
         uploadHeaders: facts.uploadUrl === null ? null : { 'x-upload-signature': `Überblick ${n}` },
       }),
     };

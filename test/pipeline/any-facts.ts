@@ -25,6 +25,7 @@ export const anyFacts: fc.Arbitrary<Facts> = fc
     videoId: fc.option(fc.constant('vid_1')),
     uploadUrl: fc.option(fc.constant('u:vid_1')),
     uploadHeaders: fc.option(fc.constant({ 'content-type': 'video/mp4' })),
+    uploadSession: fc.option(fc.constant({ protocol: 'tus' as const, offset: 1, reach: 2, version: '1:2' })),
     uploadStartedAt: time,
     sha256: fc.option(fc.constant('aa')),
     uploadedAt: time,

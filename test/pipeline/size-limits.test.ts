@@ -62,7 +62,7 @@ describe('uploads.max_size', () => {
     expect(lastFailure).toMatchObject({ code: 'over_size_limit', sizeLimit: { from: 'setting', mostBytes: 5 * mib } });
     expect(videoId).toBeNull();
     expect(why).toBe(
-      'it has 7.34 MB (7,340,032 bytes), and uploads.max_size is 5.24 MB (5,242,880 bytes): raise the limit and run `dropcast reload`, or replace the file with a smaller one',
+      'it has 7.34 MB, and uploads.max_size is 5.24 MB: raise the limit and run `dropcast reload`, or replace the file with a smaller one',
     );
   });
 
@@ -92,6 +92,15 @@ describe('uploads.max_size', () => {
     await core.until(hasEnded);
     expect([creates(), store.row('f_large').end]).toEqual([1, 'held']);
   });
+});
+
+test('sizes that would read the same are said in bytes', () => {
+  const learned = { mostBytes: 6_999_999, isStated: false, refusedBytes: 7_000_000, at: 0, said: '413' };
+  const of = (size: number) =>
+    whyTooLarge(sized('7', size / mib), { maxSizeBytes: Infinity, learned })?.message.split(': ')[0];
+  expect(of(7_000_001)).toBe('it has 7,000,001 bytes, and the service refused 7,000,000 bytes (413, 1970-01-01)');
+  expect(of(7_000_000)).toBe('it has 7 MB, and the service refused that (413, 1970-01-01)');
+  expect(of(8_000_000)).toBe('it has 8 MB, and the service refused 7 MB (413, 1970-01-01)');
 });
 
 test('an import sends no bytes, and a file with a record was let through before: neither is held', () => {
@@ -124,7 +133,7 @@ describe('a limit that the upload host teaches', () => {
       suspects: [],
     });
     expect(store.row('f_7').why).toMatch(
-      /refused a file of 7\.34 MB .*\(on 1970-04-11: the upload address answered 413\);/,
+      /^it has 7\.34 MB, and the service refused that \(413 payload_too_large, 1970-04-11\): /,
     );
     expect(store.row('f_29').lastFailure).toMatchObject({ code: 'over_size_limit', sizeLimit: { from: 'service' } });
   });
@@ -138,7 +147,7 @@ describe('a limit that the upload host teaches', () => {
     await core.until(() => store.row('f_20').end === 'held' && hasEnded());
     expect(states()).toEqual({ 20: 'held', 7: 'held', 5: 'done' });
     expect(creates()).toBeLessThanOrEqual(3);
-    expect(store.row('f_20').why).toContain('accepts at most 6.29 MB (6,291,456 bytes)');
+    expect(store.row('f_20').why).toContain('it has 21 MB, and the service accepts at most 6.29 MB (');
   });
 
   test('survives a restart without another request', async () => {

@@ -5,6 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { ConnectionError } from '@dropcast/client';
 import { startRecorder } from '../../packages/recorder/src/recorder.ts';
 import { startReplay } from '../../packages/recorder/src/replay.ts';
+import { startHost } from '../client/upload-host.ts';
+import { openClient } from '../client/open-client.ts';
+import { admin } from '../sandbox/admin/admin-side.ts';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { until } from '../support/until.ts';
@@ -55,6 +58,54 @@ describe('a recorder between a program and a service', () => {
     expect(comparison.contradicted).toEqual([]);
     expect(comparison.unknown).toEqual([]);
     expect(comparison.confirmed.length).toBeGreaterThan(20);
+  });
+
+  test.each([
+    ['resumable-sessions', 'content_range', 1, ['PUT broken', 'PUT 308', 'PUT 200']],
+    ['tus', 'tus', 2, ['PUT 405', 'HEAD 200', 'PATCH broken', 'HEAD 200', 'PATCH 204']],
+  ] as const)(
+    'passes on an upload that is continued (%s), and hides its session',
+    async (profile, form, nth, asked) => {
+      await using running = await runSandbox({ profile });
+      const { sandbox } = running;
+      const cut = { kind: 'reset', operation: 'uploads.put', of: 'request', after_bytes: 30_000, nth };
+      await admin(running, 'PUT /faults', [cut]);
+      const upload = async ({ baseUrl }: { readonly baseUrl: string }) => {
+        await using opened = openClient(baseUrl, { apiKey: sandbox.apiKey });
+        return await opened.client.videos.upload(clip, { title: 'Continued' });
+      };
+      const { recording, text, comparison } = await recorded(sandbox.baseUrl, async (recorder) => {
+        const { id, sha256, sizeBytes } = await upload(recorder);
+        expect(sandbox.files()).toEqual([{ videoId: id, sha256, sizeBytes }]);
+      });
+      const uploads = recording.exchanges.filter(({ target }) => target.startsWith('/uploads/'));
+      expect(uploads.map(({ method, broken, answer }) => `${method} ${broken ? 'broken' : answer?.status}`)).toEqual(
+        asked,
+      );
+      expect(text).not.toMatch(/upload_id=[0-9a-f]{32}|\/uploads\/[^"]*-[\w-]{22}/);
+      expect(comparison.switches).toEqual({ upload_protocol: form });
+      expect(JSON.stringify(comparison.unknown)).not.toContain('PATCH');
+      // A 308 without a target asks for the rest of the file.
+      expect(JSON.stringify(comparison)).not.toContain('redirects');
+      await using replay = await startReplay(recording);
+      expect(await upload(replay)).toMatchObject({ sizeBytes: (await stat(clip)).size });
+      expect(replay.unused().filter(({ target }) => target.startsWith('/uploads/'))).toEqual([]);
+    },
+  );
+
+  test('asks a session at its real address, with nothing added', async () => {
+    const path = '/u?uploadType=resumable&upload_id=opaque-session';
+    await using host = await startHost((request, response) => {
+      request.resume();
+      const created = { id: 'vid_1', upload_url: host.origin + path, status: 'pending' };
+      request.on('end', () => response.setHeader('content-type', 'application/json').end(JSON.stringify(created)));
+    });
+    const { text } = await recorded(`${host.origin}/v1`, async (recorder) => {
+      await using client = clientAt(recorder, 'sk_key_000000');
+      await client.videos.upload(clip, { title: 'Once' });
+    });
+    expect(host.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['POST /v1/videos', `PUT ${path}`]);
+    expect(text).not.toContain('opaque-session');
   });
 
   test('keeps a title with line separators', async () => {

@@ -16,3 +16,17 @@ test.each([
   expect(body.includes(recorder)).toBe(isSent);
   expect(body.includes(address)).toBe(!isSent);
 });
+
+test.each([
+  ['https://storage.googleapis.com/b/o?upload_id=opaque-session', true],
+  ['https://uploads.example.com/x?uploadType=resumable&upload_id=opaque-session', true],
+  ['https://uploads.example.com/x?upload_id=opaque-session', false],
+  ['https://uploads.example.com/x?uploadType=resumable', false],
+])('%s is still a session for the program: %s', (address, isSession) => {
+  const secrets = new KnownSecrets();
+  const addresses = new UploadAddresses(secrets, recorder, new URL('https://video.example.com/v1'));
+  const body = addresses.replaceIn(Buffer.from(JSON.stringify({ id: 'v1', upload_url: address }))).toString();
+  expect(/\?uploadType=resumable&upload_id=/.test(body)).toBe(isSession);
+  expect(body).not.toContain('opaque-session');
+  if (address.includes('opaque')) expect(secrets.remove('an opaque-session')).not.toContain('opaque-session');
+});

@@ -5,8 +5,9 @@ import type { Finding } from './planted/scenario.ts';
 import { chainsOf } from './kill/choice.ts';
 import { errorPoints, killPoints, sample } from './kill/points.ts';
 import type { Point } from './kill/points.ts';
-import { nameOfRandom, playRandomKills } from './kill/random-kills.ts';
+import { nameOfRandom, parseRandom, playRandomKills } from './kill/random-kills.ts';
 import { playRefusal, refusalRuns } from './kill/refusals.ts';
+import type { RandomKills } from './kill/random-kills.ts';
 import { nameOf, parseRun, playRun, traceOf, workloads } from './kill/runs.ts';
 import type { KillRun, Tools, Workload } from './kill/runs.ts';
 import type { Trace } from './kill/shim.ts';
@@ -37,6 +38,7 @@ const powerChains = 112;
 
 const stations = 200;
 const killsPerStation = 50;
+const resumedStations = 4;
 
 const storms = 100;
 
@@ -67,6 +69,10 @@ export function longParts(seed: string, share: number): readonly LongPart[] {
       name: `kill at random moments, ${killsPerStation} each`,
       cases: async () => of(Array.from({ length: stations }, (_, n) => randomKills(`${seed}-${n}`))),
     },
+    ...(['content-range', 'tus'] as const).map((resumable) => ({
+      name: `kill at random moments of an upload that is continued, ${resumable}`,
+      cases: async () => of(Array.from({ length: resumedStations }, (_, n) => randomKills(`${seed}-${n}`, resumable))),
+    })),
     chaosOfFleets(of),
     ...matrixParts.map((part) => ({ name: `matrix of ${part}`, cases: async () => of(matrix[part].all(seed)) })),
   ];
@@ -116,8 +122,8 @@ function caseOf(run: KillRun): LongCase {
   return { name: nameOf(run), play: async (tools) => (await playRun(run, tools)).violations };
 }
 
-function randomKills(seed: string): LongCase {
-  const run = { kills: killsPerStation, seed };
+function randomKills(seed: string, resumable?: RandomKills['resumable']): LongCase {
+  const run = { kills: killsPerStation, seed, ...(resumable !== undefined && { resumable }) };
   return { name: nameOfRandom(run), play: (tools) => playRandomKills(run, tools) };
 }
 
@@ -126,8 +132,8 @@ export async function replay(name: string, tools: Tools): Promise<readonly Findi
   const [, storm] = /^storm:(\d+)$/.exec(name) ?? [];
   if (storm !== undefined) return (await playStorm(Number(storm), tools.program)).violations;
   if (name.startsWith('refused:')) return playRefusal(name, tools);
-  const [, kills, seed = ''] = /^random:(\d+)@(.*)$/.exec(name) ?? [];
-  if (kills !== undefined) return playRandomKills({ kills: Number(kills), seed }, tools);
+  const random = parseRandom(name);
+  if (random !== null) return playRandomKills(random, tools);
   const world = playNamed(name);
   return world === null ? (await playRun(parseRun(name), tools)).violations : world.play(tools);
 }

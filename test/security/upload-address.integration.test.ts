@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { toFailure } from '../../src/host/failure.ts';
 import { freshConnections } from '../../packages/client/src/transport/connection.ts';
 import { UploadRejectedError } from '../../packages/client/src/errors.ts';
-import { putBody } from '../../packages/client/src/upload/put-body.ts';
-import type { UploadWorld } from '../../packages/client/src/upload/put-body.ts';
+import { putFile } from '../client/upload/put-file.ts';
+import type { UploadWorld } from '../../packages/client/src/upload/upload-request.ts';
 import { seekableOf } from '../../packages/client/src/upload/upload-source.ts';
 import { issueCertificate } from '../../packages/sandbox/src/issue-certificate.ts';
 import { createUploadTargets } from '../../packages/client/src/upload/upload-targets.ts';
@@ -156,7 +156,7 @@ describe('an upload address with a name', () => {
     const { sizeBytes, openReader } = await seekableOf(await folder.write('clip.mp4', 'the film'));
     await using reader = await openReader();
     const options = { url, headers: {}, signal, stallTimeoutMs: 5_000, beforeLastPart: async () => {} };
-    return await putBody({ reader, sizeBytes }, options, world);
+    return await putFile({ reader, sizeBytes }, options, world);
   }
 
   test.each([

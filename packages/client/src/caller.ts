@@ -8,7 +8,8 @@ import { originOf, secretsOfAddress, secretsOfHeaders } from './transport/scrub.
 import { rateLimitsOf } from './transport/rate-limit-headers.ts';
 import type { Scrub } from './transport/scrub.ts';
 import type { Ending, Transport } from './transport/transport.ts';
-import type { Body, PutOptions, Uploaded } from './upload/put-body.ts';
+import { KnownForms } from './upload/forms/known-forms.ts';
+import type { UploadRequest } from './upload/upload-request.ts';
 import type { RequestNote } from './request-gate.ts';
 import { tell } from './hooks.ts';
 import type { Hooks } from './hooks.ts';
@@ -51,6 +52,8 @@ export class Caller {
 
   /** Remembers which headers each upload host accepts. */
   readonly putHeaders = new PutHeaders();
+  /** Remembers which protocol each upload host speaks. */
+  readonly forms = new KnownForms();
 
   constructor(transport: Transport, parts: CallerParts) {
     this.#transport = transport;
@@ -91,21 +94,19 @@ export class Caller {
     }
   }
 
-  /** Sends one PUT to an upload address; never retried. @throws as `putBody` */
-  async put(body: Body, options: PutOptions, attempt: number): Promise<Uploaded> {
-    const note = { operation: 'upload file', method: 'PUT', path: `${originOf(options.url)}/…`, attempt };
-    const scrub = this.scrub([...secretsOfAddress(options.url), ...secretsOfHeaders(options.headers)]);
+  /** Sends one request to an upload address; never retried. @throws as `requestUpload` */
+  async upload(request: UploadRequest, attempt: number): Promise<Answer> {
+    const { url, headers, method } = request;
+    const note = { operation: 'upload file', method, path: `${originOf(url)}/…`, attempt };
+    const scrub = this.scrub([...secretsOfAddress(url), ...secretsOfHeaders(headers)]);
     const startedAt = performance.now();
     let answered: Pick<Ending, 'status' | 'requestId'> = {};
     this.#parts.hooks.request(note);
     try {
-      return await this.#transport.put(body, {
-        ...options,
-        onAnswer: (answer) => {
-          const requestId = requestIdOf(answer, scrub);
-          answered = { status: answer.status, ...(requestId !== undefined && { requestId }) };
-        },
-      });
+      const answer = await this.#transport.upload(request);
+      const requestId = requestIdOf(answer, scrub);
+      answered = { status: answer.status, ...(requestId !== undefined && { requestId }) };
+      return answer;
     } finally {
       this.#parts.hooks.response({ ...note, ...answered, ms: performance.now() - startedAt });
     }

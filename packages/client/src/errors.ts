@@ -27,7 +27,9 @@ export type ErrorCode = OpenWord<
   | 'early_answer'
   | 'expectation_failed'
   | 'file_changed'
+  | 'file_touched'
   | 'http2_only'
+  | 'incomplete_upload'
   | 'invalid_id'
   | 'lookup_timeout'
   | 'missing_header'
@@ -49,6 +51,7 @@ export type ErrorCode = OpenWord<
   | 'video_failed'
   | 'wait_timeout'
   | 'web_page'
+  | 'wrong_offset'
   | 'wrong_signature'
 >;
 

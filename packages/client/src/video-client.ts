@@ -1,5 +1,6 @@
 import type { Call } from './call.ts';
 import type { BodyReader } from './upload/body-reader.ts';
+import type { UploadProtocol } from './upload/forms/form.ts';
 import type { WaitNote } from './waiting.ts';
 import type { AnalyticsOverview, AnalyticsPage, Engagement, Period, VideoAnalytics } from './wire/analytics.ts';
 import type { Channel, ChannelListItem } from './wire/channels.ts';
@@ -213,8 +214,8 @@ export interface SeekableSource {
 /** Options of `send`. */
 export interface SendCallOptions extends RequestOptions {
   /**
-   * Called whenever the kernel has accepted more bytes. Each attempt counts from zero again; an empty file causes no
-   * calls. Awaited if async; its error ends the upload.
+   * Called whenever the kernel has accepted more bytes. Each attempt counts from zero again, or from where it continues;
+   * an empty file causes no calls. Awaited if async; its error ends the upload.
    */
   readonly onProgress?: ((sentBytes: number, totalBytes: number) => void) | undefined;
   /**
@@ -243,10 +244,37 @@ export interface SendCallOptions extends RequestOptions {
    * succeeds, later PUTs to the host omit it.
    */
   readonly contentType?: string | null | undefined;
+  /**
+   * How the upload host receives files. Default: in one PUT, unless the address or an answer of the host shows that it
+   * speaks another protocol; that is remembered for the host.
+   */
+  readonly protocol?: UploadProtocol | undefined;
+  /**
+   * What `onSession` last received for this upload, perhaps in an earlier process. The upload then continues where the
+   * host says that it stopped. If `beforeLastPart` was called since, set `reach` to the size of the file, and have
+   * `beforeLastPart` compare the hash: the host may have the whole file.
+   */
+  readonly session?: UploadSession | null | undefined;
+  /**
+   * Called by uploads that can be continued, before the first byte, when the host confirms bytes, and before `reach` is
+   * exceeded. Awaited if async: store it durably. Its error ends the upload.
+   */
+  readonly onSession?: ((session: UploadSession) => unknown) | undefined;
   /** Longest time without progress, in milliseconds, 1 to 2,147,483,647. Default 60,000. */
   readonly stallTimeoutMs?: number | undefined;
   /** Longest time from the last byte to the response, in milliseconds, 1 to 2,147,483,647. Default 600,000. */
   readonly answerTimeoutMs?: number | undefined;
+}
+
+/** What is known of an upload that can be continued. */
+export interface UploadSession {
+  readonly protocol: Exclude<UploadProtocol, 'put'>;
+  /** Number of bytes that the host has confirmed. */
+  readonly offset: number;
+  /** Number of bytes that may have been sent, apart from the last part. A host that claims more is not believed. */
+  readonly reach: number;
+  /** Version of the reader when the bytes were sent; null if it has none. */
+  readonly version: string | null;
 }
 
 /** Options of `upload`. */

@@ -223,10 +223,11 @@ interface Done extends Destination {
 }
 
 /** Appends what the program adds to the query, such as a part number. */
-function withQuery({ url, name }: RealAddress, query: string): RealAddress {
+function withQuery({ url, name, mark }: RealAddress, query: string): Pick<Destination, 'url' | 'name'> {
   if (query === '') return { url, name };
+  const added = query.startsWith(mark) ? query.slice(mark.length).replace(/^&/, '') : query;
   const whole = new URL(url);
-  whole.search = url.search === '' ? query : `${url.search}&${query}`;
+  if (added !== '') whole.search = url.search === '' ? added : `${url.search}&${added}`;
   return { url: whole, name: `${name}?${query}` };
 }
 

@@ -8,6 +8,8 @@ export interface RealAddress {
   readonly url: URL;
   /** Name in the recording: `/uploads/VIDEO/NUMBER`. */
   readonly name: string;
+  /** Query of the local address, which is not passed on. */
+  readonly mark: string;
 }
 
 /**
@@ -70,14 +72,27 @@ export class UploadAddresses {
 
   #localOf(url: URL, videoId: string): string {
     const known = this.#local.get(url.href);
-    if (known !== undefined) return known;
+    if (known !== undefined) return this.#withMark(known);
     const name = `/uploads/${encodeURIComponent(videoId)}/${this.#real.size + 1}`;
     const path = `${name}-${randomBytes(16).toString('base64url')}`;
-    this.#real.set(path, { url, name });
+    this.#real.set(path, { url, name, mark: markOf(url) });
     this.#local.set(url.href, path);
     for (const part of signedPartsOf(url, videoId)) this.#secrets.add('token', part);
-    return path;
+    return this.#withMark(path);
   }
+
+  #withMark(path: string): string {
+    const mark = this.#real.get(path)?.mark ?? '';
+    return mark === '' ? path : `${path}?${mark}`;
+  }
+}
+
+/** Returns a query by which a program still recognises a resumable session of Google Cloud Storage. */
+function markOf({ hostname, searchParams }: URL): string {
+  if (!searchParams.has('upload_id')) return '';
+  const isStorage = /(?:^|\.)storage\.googleapis\.com$/.test(hostname);
+  const isSession = isStorage || searchParams.get('uploadType') === 'resumable';
+  return isSession ? 'uploadType=resumable&upload_id=recorded' : '';
 }
 
 /** What may be recorded of an upload address: its origin, and for how many seconds it says that it is valid. */
@@ -115,12 +130,14 @@ export function withoutLocalTokens(text: string): string {
 }
 
 /**
- * Returns the parts of an address that may be credentials: those with a secret name, and long ones with digits, except
- * the video id.
+ * Returns the parts of an address that may be credentials: those with a secret name, the id of a session, and long ones
+ * with digits, except the video id.
  */
 function signedPartsOf(url: URL, videoId: string): readonly string[] {
   const parameters = [...url.searchParams];
-  const named = parameters.flatMap(([name, value]) => (isSecretName(name) && value !== '' ? [value] : []));
+  const named = parameters.flatMap(([name, value]) =>
+    (isSecretName(name) || name === 'upload_id') && value !== '' ? [value] : [],
+  );
   const parts = [...url.pathname.split('/'), ...parameters.map(([, value]) => value), url.username, url.password];
   const long = parts.filter((part) => part.length >= 16 && /\d/.test(part) && !isNamedAfter(part, videoId));
   return [...named, ...long];

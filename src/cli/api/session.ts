@@ -7,7 +7,7 @@ import { findTarget } from './target.ts';
 import type { Target, TargetOptions } from './target.ts';
 
 /** The context of an API command. Its requests are aborted when `shell.stopping` fires. */
-export interface Session extends Pick<Target, 'putHeaders'> {
+export interface Session extends Pick<Target, 'sendOptions'> {
   readonly shell: Shell;
   readonly client: VideoClient;
 }
@@ -27,7 +27,7 @@ export async function inSession(
   shell.takeOverSignals();
   await using client = openClient(target);
   try {
-    return (await command({ shell, client, putHeaders: () => target.putHeaders() })) ?? exitCodes.fine;
+    return (await command({ shell, client, sendOptions: () => target.sendOptions() })) ?? exitCodes.fine;
   } catch (error) {
     throw explain(error, { shell, target });
   }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseBaseUrl } from '../../config/addresses.ts';
-import { putHeadersOf } from '../../config/assemble.ts';
-import type { AuthoritiesByHost, Config, PutHeaders } from '../../config/config.ts';
+import { sendOptionsOf } from '../../config/assemble.ts';
+import type { AuthoritiesByHost, Config, SendOptions } from '../../config/config.ts';
 import type { Secret } from '../../config/secret.ts';
 import { readRegularFile } from '../../config/file-access.ts';
 import { ConfigNotFoundError, findConfig } from '../../config/find.ts';
@@ -24,7 +24,7 @@ export interface Target {
   /** The configuration that names the service; null if something else does. */
   readonly config: Config | null;
   /** Returns the configured headers for every PUT. */
-  putHeaders(): PutHeaders;
+  sendOptions(): SendOptions;
   /** Trusted certificates in PEM format, by host. */
   readonly ca: AuthoritiesByHost;
 }
@@ -84,7 +84,7 @@ async function fromEnvironment(shell: Shell, { text, from }: Address): Promise<T
     keyFrom: `$${KEY_VARIABLE}`,
     sendKeyTo: [],
     config: null,
-    putHeaders: () => ({ headers: {} }),
+    sendOptions: () => ({ headers: {} }),
     ca: {},
   };
 }
@@ -107,7 +107,7 @@ async function fromConfig(shell: Shell, option: string | undefined): Promise<Tar
     ...config.service,
     keyFrom: `service.api_key of ${escapeControls(file)}`,
     config,
-    putHeaders: () => putHeadersOf(config),
+    sendOptions: () => sendOptionsOf(config),
     ca: config.service.authorities,
   };
 }

@@ -57,7 +57,7 @@ interface Result {
 }
 
 function send(
-  { shell, client, putHeaders }: Session,
+  { shell, client, sendOptions }: Session,
   {
     progress,
     path,
@@ -70,7 +70,7 @@ function send(
   const fields = newVideo({ ...options, title: options.title ?? defaultTitle });
   return creatingRecord((onId) =>
     client.videos.upload(path, fields, {
-      ...putHeaders(),
+      ...sendOptions(),
       signal: shell.stopping,
       onCreated: ({ id }) => {
         onId(id);

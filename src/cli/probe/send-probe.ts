@@ -13,7 +13,7 @@ import type { Leftover, LeftoverFile } from './leftover.ts';
 
 export interface ProbeTask {
   readonly client: VideoClient;
-  readonly target: Pick<Target, 'baseUrl' | 'putHeaders'>;
+  readonly target: Pick<Target, 'baseUrl' | 'sendOptions'>;
   readonly channel: string;
   readonly clip: Buffer;
   readonly file: LeftoverFile;
@@ -90,7 +90,7 @@ class Probe {
     try {
       const fields = { title: this.#made.title, channelId: channel };
       const { id } = await client.videos.upload(source, fields, {
-        ...target.putHeaders(),
+        ...target.sendOptions(),
         signal,
         stallTimeoutMs: Math.min(timeoutMs, 60_000),
         onCreated: async (created) => {

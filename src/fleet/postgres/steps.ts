@@ -51,6 +51,7 @@ export const steps: readonly Step[] = [
     video_id ${text},
     upload_url ${text},
     upload_headers ${text},
+    upload_session ${text},
     created_at bigint,
     upload_started_at bigint,
     sha256 ${text},

@@ -36,6 +36,7 @@ const migrations: readonly string[] = [
     video_id TEXT,
     upload_url TEXT,
     upload_headers TEXT,
+    upload_session TEXT,
     created_at INTEGER,
     upload_started_at INTEGER,
     sha256 TEXT,

@@ -45,6 +45,8 @@ export interface Facts {
   readonly uploadUrl: string | null;
   /** Headers that the upload address requires, as secret as the address itself. Null: none required. */
   readonly uploadHeaders: Readonly<Record<string, string>> | null;
+  /** State of an upload that can be continued on its host. Null: it starts from the first byte. */
+  readonly uploadSession: UploadSession | null;
   readonly createdAt: number | null;
   /**
    * Set before the first byte of the first PUT to this video. From then on dropcast asks the service before repeating
@@ -90,6 +92,17 @@ export interface Facts {
   readonly disposal: 'later' | 'pending' | 'waiting' | 'kept' | 'deleted' | 'moved' | 'refused' | null;
 }
 
+/** An upload that can be continued; see `UploadSession` of the client, whose words these are. */
+export interface UploadSession {
+  readonly protocol: 'content-range' | 'tus';
+  /** Number of bytes that the host has confirmed. */
+  readonly offset: number;
+  /** Number of bytes that may have been sent, apart from the last part, whose bytes `sha256` stands for. */
+  readonly reach: number;
+  /** Version of the open file when the bytes were sent; null: unknown. */
+  readonly version: string | null;
+}
+
 export interface Amendment {
   readonly title?: string;
   readonly description?: string;
@@ -110,6 +123,7 @@ export const unbound = {
   videoId: null,
   uploadUrl: null,
   uploadHeaders: null,
+  uploadSession: null,
   createdAt: null,
   uploadStartedAt: null,
   sha256: null,

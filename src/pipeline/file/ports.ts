@@ -1,7 +1,7 @@
 import type { HashName } from '../../routing/checksum-file.ts';
 import type { Checksum, Digests } from './checksums.ts';
 import type { FileVersion } from './file-version.ts';
-import type { Amendment, Facts, FileState } from './facts.ts';
+import type { Amendment, Facts, FileState, UploadSession } from './facts.ts';
 import type { Failure, HostedVideo } from './failure.ts';
 import type { Queued } from './queue.ts';
 import type { RequestRoom } from '../estimate.ts';
@@ -140,6 +140,8 @@ export interface SendHooks {
   /** Whether nothing has been sent to the address before. */
   readonly isFirstUse: boolean;
   onProgress(sentBytes: number): void;
+  /** Called when the state of an upload that can be continued changes; awaited before bytes are sent. */
+  onSession(session: UploadSession): Promise<void>;
   /** Digests of the body to compute in addition to SHA-256. */
   readonly alsoHash: readonly HashName[];
   /**

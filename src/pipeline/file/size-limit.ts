@@ -12,7 +12,7 @@ export interface LearnedLimit {
   readonly refusedBytes: number;
   /** Time of the last refusal (epoch milliseconds). */
   readonly at: number;
-  /** The host's answer, for people. */
+  /** Status and code of the host's answer, for people. */
   readonly said: string;
 }
 
@@ -32,7 +32,7 @@ export function mostSentBytes({ maxSizeBytes, learned }: SizeLimit): number {
 export const sizeLimitNote = 'size limit';
 
 /** Longest answer that a note keeps, in UTF-16 units. */
-const longestSaid = 500;
+const longestSaid = 100;
 
 /** Reads the note with the learned limit. @returns null if there is none, or the record is damaged */
 export function learnedLimitOf(note: unknown): LearnedLimit | null {
@@ -56,14 +56,16 @@ export function whyTooLarge(
 ): Reason | null {
   if (sourceUrl !== null || videoId !== null) return null;
   if (size > maxSizeBytes) {
-    const message = `it has ${sized(size)}, and uploads.max_size is ${sized(maxSizeBytes)}: raise the limit and run \`dropcast reload\`, or replace the file with a smaller one`;
+    const [own, most] = sizes(size, maxSizeBytes);
+    const message = `it has ${own}, and uploads.max_size is ${most}: raise the limit and run \`dropcast reload\`, or replace the file with a smaller one`;
     return tooLarge({ from: 'setting', mostBytes: maxSizeBytes }, message);
   }
   const triedAt = lastFailure?.code === triedAgainCode ? (lastFailure.sizeLimit?.triedAt ?? 0) : 0;
   if (learned === null || size <= learned.mostBytes || triedAt > learned.at) return null;
   const { mostBytes, isStated, refusedBytes, at, said } = learned;
-  const limit = isStated ? `accepts at most ${sized(mostBytes)}` : `refused a file of ${sized(refusedBytes)}`;
-  const message = `it has ${sized(size)}, and the service ${limit} (on ${new Date(at).toISOString().slice(0, 10)}: ${said}); dropcast tries one such file a day, and \`dropcast retry\` tries this one now`;
+  const [own, other] = sizes(size, isStated ? mostBytes : refusedBytes);
+  const limit = isStated ? `accepts at most ${other}` : `refused ${size === refusedBytes ? 'that' : other}`;
+  const message = `it has ${own}, and the service ${limit} (${said}, ${new Date(at).toISOString().slice(0, 10)}): one such file is tried each day, this one now with \`dropcast retry\``;
   return tooLarge({ from: 'service', mostBytes }, message);
 }
 
@@ -74,11 +76,19 @@ const tooLarge = (sizeLimit: NonNullable<Reason['sizeLimit']>, message: string):
   sizeLimit,
 });
 
-/** `5.37 GB (5,368,709,120 bytes)`: two sizes that round to the same figure still differ. */
-function sized(bytes: number): string {
-  const exact = `${String(bytes).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')} bytes`;
+/** Returns two sizes such as `5.37 GB`; in bytes if they would read the same. */
+function sizes(one: number, other: number): readonly [string, string] {
+  const [rounded, otherRounded] = [rough(one), rough(other)];
+  return rounded === otherRounded && one !== other ? [exact(one), exact(other)] : [rounded, otherRounded];
+}
+
+function rough(bytes: number): string {
   const unit = units.find(({ factor }) => bytes >= factor);
-  return unit === undefined ? exact : `${Number((bytes / unit.factor).toPrecision(3))} ${unit.name} (${exact})`;
+  return unit === undefined ? exact(bytes) : `${Number((bytes / unit.factor).toPrecision(3))} ${unit.name}`;
+}
+
+function exact(bytes: number): string {
+  return `${String(bytes).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')} bytes`;
 }
 
 const units = [

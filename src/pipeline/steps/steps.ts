@@ -71,6 +71,7 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
     deadMs: deadTimes.of,
     renew: (row, signal) => createRecord(row, signal, create),
     onProgress: world.uploads.progressed,
+    onResumed: world.uploads.resumed,
   };
   return {
     creating: (row, signal) => createRecord(row, signal, create).finally(() => passing.delete(row.facts.id)),

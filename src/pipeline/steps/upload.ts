@@ -36,6 +36,8 @@ export interface UploadWorld extends TwinWorld {
   deadMs(facts: Facts): number;
   /** Receives the number of bytes sent so far; 0 when the upload starts. */
   onProgress(facts: Facts, sentBytes: number): void;
+  /** Receives the number of bytes that an upload does not send again. */
+  onResumed(facts: Facts, offset: number): void;
 }
 
 /**
@@ -115,6 +117,7 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   world.onProgress(row.facts, 0);
   let isOther = false;
   let mismatch: Failure | null = null;
+  let hasSession = false;
   const alsoHash = alsoNeeded(said.value);
   row.sends();
   const answer = await world.host.send(row.facts, {
@@ -122,6 +125,13 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
     alsoHash,
     isFirstUse: before.uploadStartedAt === null,
     onProgress: (sentBytes) => world.onProgress(row.facts, sentBytes),
+    onSession: async (session) => {
+      // An upload that advances has not failed repeatedly.
+      const hasAdvanced = session.offset > (row.facts.uploadSession?.offset ?? 0);
+      await row.write({ uploadSession: session, ...(hasAdvanced && { attempts: 0 }) });
+      if (!hasSession && session.offset > 0) world.onResumed(row.facts, session.offset);
+      hasSession = true;
+    },
     beforeLastPart: async (sha256, also) => {
       isOther = row.facts.sha256 !== null && row.facts.sha256 !== sha256;
       if (isOther) throw new Error('the file differs from the one that was sent before');
@@ -203,7 +213,7 @@ async function arrived(
   world: UploadWorld,
 ): Promise<Outcome> {
   const now = world.clock.now();
-  const change = { ...learned, uploadedAt: now, processingSince: now, addressDeadAt: null };
+  const change = { ...learned, uploadedAt: now, processingSince: now, addressDeadAt: null, uploadSession: null };
   await world.receipts.append('uploaded', { ...row.facts, ...change });
   await row.write(change);
   return { type: 'arrived' };

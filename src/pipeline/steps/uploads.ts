@@ -33,6 +33,10 @@ export function createUploads(clock: Clock) {
       for (const rate of [bytes, upload.rate]) rate.add(more);
       live.set(id, { ...upload, sentBytes, movedAt: more > 0 ? clock.elapsed() : upload.movedAt });
     },
+    /** Records that an upload continues after these bytes, which are not sent again. */
+    resumed: ({ id, version }: Pick<Facts, 'id' | 'version'>, offset: number): void => {
+      live.set(id, { ...begun(id, version.size, clock), sentBytes: offset });
+    },
     ended: (id: string): void => {
       if (live.delete(id)) files.add(1);
       if (live.size === 0) for (const rate of [bytes, files]) rate.paused();

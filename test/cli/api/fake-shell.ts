@@ -1,4 +1,4 @@
-import type { PutHeaders } from '../../../src/config/config.ts';
+import type { SendOptions } from '../../../src/config/config.ts';
 import { PassThrough, Writable } from 'node:stream';
 import type { Call } from '../../../packages/client/src/call.ts';
 import type { Pages, VideoClient } from '../../../packages/client/src/video-client.ts';
@@ -73,7 +73,7 @@ type FakeMethod<Method> = Method extends (...given: infer Given) => infer Result
 type FakePages<T, Page> = Omit<Pages<T, Page>, 'page'> & { page(page: number): Promise<Page> };
 
 /** A session whose client has only what is given; any other call fails the test. */
-export function fakeSession(shell: Shell, fakes: Fakes, putHeaders: PutHeaders = { headers: {} }): Session {
+export function fakeSession(shell: Shell, fakes: Fakes, sendOptions: SendOptions = { headers: {} }): Session {
   const missing = (part: keyof Fakes): object =>
     new Proxy(
       { ...fakes[part] },
@@ -87,7 +87,7 @@ export function fakeSession(shell: Shell, fakes: Fakes, putHeaders: PutHeaders =
   const parts = Object.fromEntries(
     (['videos', 'channels', 'feeds', 'analytics'] as const).map((part) => [part, missing(part)]),
   );
-  return { shell, client: parts as unknown as VideoClient, putHeaders: () => putHeaders };
+  return { shell, client: parts as unknown as VideoClient, sendOptions: () => sendOptions };
 }
 
 /** The one line of JSON that was printed. */

@@ -37,10 +37,10 @@ test('it also says which headers an upload has, and their values are shown nowhe
   const uploads = { headers: { 'X-Token': tagged('!env', 'KEY'), 'x-site': 'north' }, content_type: 'none' };
   const file = await config('headers.yaml', { base_url: 'https://video.example.com/v1' }, { uploads });
   const target = await findTarget(shell({ KEY: key }), { config: file });
-  expect(target.putHeaders()).toEqual({ headers: { 'X-Token': key, 'x-site': 'north' }, contentType: null });
+  expect(target.sendOptions()).toEqual({ headers: { 'X-Token': key, 'x-site': 'north' }, contentType: null });
   expect(JSON.stringify(target)).not.toContain(key);
   const other = await findTarget(shell({ DROPCAST_API_KEY: key }), { baseUrl: 'http://127.0.0.1:8787/v1' });
-  expect(other.putHeaders()).toEqual({ headers: {} });
+  expect(other.sendOptions()).toEqual({ headers: {} });
 });
 
 const misspelt = { colour: 'red' };

@@ -17,6 +17,7 @@ import type { FileReader } from '../../../packages/client/src/upload/file-reader
 import { HashThreads } from '../../../packages/client/src/upload/hash-threads.ts';
 import { hashHere } from '../../../packages/client/src/upload/running-hash.ts';
 import type { RunningHash } from '../../../packages/client/src/upload/running-hash.ts';
+import { FilePass } from '../../../packages/client/src/upload/file-pass.ts';
 import { UploadBody } from '../../../packages/client/src/upload/upload-body.ts';
 import { seekableOf } from '../../../packages/client/src/upload/upload-source.ts';
 import { content, sha256 } from '../bytes.ts';
@@ -51,7 +52,7 @@ function killableThreads(options: { readonly most?: number; readonly idleMs?: nu
 }
 
 interface Sending {
-  readonly body: UploadBody;
+  readonly pass: FilePass;
   readonly reader: FileReader;
   readonly stop: AbortController;
   readonly commits: string[];
@@ -66,21 +67,27 @@ async function send(path: string, begin: (sizeBytes: number) => RunningHash): Pr
   const reader = (await openReader()) as FileReader;
   const stop = new AbortController();
   const commits: string[] = [];
-  const body = new UploadBody({
+  const pass = new FilePass({
     reader,
     sizeBytes,
     signal: stop.signal,
     beginHash: begin,
+    beforeLastPart: async (hash) => void commits.push(hash),
+  });
+  const body = new UploadBody({
+    pass,
+    end: sizeBytes,
+    signal: stop.signal,
+    beforeBytes: () => null,
     onProgress: async () => {},
     onHold: () => {},
-    beforeLastPart: async (hash) => void commits.push(hash),
   });
   body.start();
   const slices = body[Symbol.asyncIterator]();
   const taken: Buffer[] = [];
   let bytes = 0;
   return {
-    body,
+    pass,
     reader,
     stop,
     commits,
@@ -97,6 +104,7 @@ async function send(path: string, begin: (sizeBytes: number) => RunningHash): Pr
     end: async () => {
       stop.abort();
       await body.settled();
+      await pass[Symbol.asyncDispose]();
       await reader[Symbol.asyncDispose]();
     },
   };
@@ -138,7 +146,7 @@ describe.each(kinds)('a file that is hashed %s', (kind) => {
         const expected = sha256(content(bytes));
         expect(sha256(Buffer.concat(sending.taken))).toBe(expected);
         expect(sending.commits).toEqual([expected]);
-        expect(sending.body.sha256).toBe(expected);
+        expect(sending.pass.sha256).toBe(expected);
         await sending.end();
       }),
       { numRuns: 25 },

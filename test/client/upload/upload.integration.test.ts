@@ -34,8 +34,8 @@ import {
   UploadServerError,
   UploadStalledError,
 } from '../../../packages/client/src/errors.ts';
-import { putBody } from '../../../packages/client/src/upload/put-body.ts';
-import type { PutOptions, Uploaded } from '../../../packages/client/src/upload/put-body.ts';
+import { putFile } from './put-file.ts';
+import type { PutOptions, Uploaded } from './put-file.ts';
 import { seekableOf } from '../../../packages/client/src/upload/upload-source.ts';
 import { createUploadTargets } from '../../../packages/client/src/upload/upload-targets.ts';
 import { content, sha256 } from '../bytes.ts';
@@ -71,7 +71,7 @@ async function upload(
   const targets = createUploadTargets({ baseUrl: 'http://127.0.0.1:1', named: new Set() });
   const keyFor = (origin: string): string | null => keys[origin] ?? null;
   await using reader = await openReader();
-  return await putBody({ reader, sizeBytes }, options, {
+  return await putFile({ reader, sizeBytes }, options, {
     agent,
     userAgent: 'dropcast-test',
     bandwidth,

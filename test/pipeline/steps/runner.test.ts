@@ -68,6 +68,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
           renew: () => Promise.reject(new Error('an upload makes no record')),
           uploadsStartAt: () => null,
           onProgress: () => undefined,
+          onResumed: () => undefined,
         }),
     },
     policy: { attempts: 3, retryAt: (attempts) => clock.now() + attempts, now: () => clock.now() },

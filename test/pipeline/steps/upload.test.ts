@@ -74,6 +74,7 @@ function open(
     },
     uploadsStartAt: () => (opensInMs === null ? null : clock.now() + opensInMs),
     onProgress: () => undefined,
+    onResumed: () => undefined,
   };
   const run = () => outcomeOf(store, (row) => uploadFile(row, new AbortController().signal, world));
   return { run, world, store, clock, calls, digests, sent };

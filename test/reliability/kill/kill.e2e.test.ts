@@ -38,7 +38,7 @@ function undisturbed(workload: Workload): Promise<Trace> {
 describe.concurrent('killed at a system call, started again', needs('cc'), () => {
   for (const workload of names)
     test(`${workload}: nothing is lost, doubled or left behind`, async () => {
-      const runs = chainsOf(await undisturbed(workload), { workload, seed, count: chains / names.length });
+      const runs = chainsOf(await undisturbed(workload), { workload, seed, count: Math.ceil(chains / names.length) });
       let kills = 0;
       for (const run of runs) {
         const { violations, name, hits } = await playRun(run, tools);
@@ -85,6 +85,13 @@ describe.concurrent('a system call fails once', needs('cc'), () => {
 });
 
 describe.concurrent('killed at random moments', () => {
+  for (const resumable of ['content-range', 'tus'] as const)
+    test(`${killsPerStation} times, while an upload is continued (${resumable})`, async () => {
+      const run = { kills: killsPerStation, seed, resumable };
+      const again = `replay with: npm run test:reliability -- --replay '${nameOfRandom(run)}'`;
+      expect(await playRandomKills(run, tools), again).toEqual([]);
+    });
+
   for (let n = 0; n < stations; n += 1)
     test(`${killsPerStation} times, while files keep coming (${seed}-${n})`, async () => {
       const run = { kills: killsPerStation, seed: `${seed}-${n}` };

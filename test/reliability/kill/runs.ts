@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
+import type { HostOptions } from '../../e2e/video-host.ts';
+import type { FolderSettings } from '../../support/configuration.ts';
 import type { Allowance } from '../judge/evidence.ts';
 import type { Violation } from '../judge/invariants.ts';
 import { openWorld } from '../world/world.ts';
@@ -34,10 +36,23 @@ export const workloads = {
       };
     },
   },
-} as const;
+  /** A file that breaks in the middle, on a host that continues it in sessions. */
+  session: { folder: {}, host: { resumable: 'content-range' }, prepare: dropBroken },
+  /** The same by tus. */
+  tus: { folder: {}, host: { resumable: 'tus' }, prepare: dropBroken },
+} as const satisfies Readonly<Record<string, WorkloadOf>>;
+
+interface WorkloadOf {
+  readonly folder: FolderSettings;
+  readonly host?: HostOptions;
+  prepare(world: World, seed: string): Promise<void>;
+}
 
 /** One file, so that the calls have one order. */
-const single = { folder: {}, prepare: (world: World, seed: string) => world.drop('a.mpg', bytesOf(`${seed}/a`)) };
+const single: WorkloadOf = {
+  folder: {},
+  prepare: (world: World, seed: string) => world.drop('a.mpg', bytesOf(`${seed}/a`)),
+};
 
 export type Workload = keyof typeof workloads | 'single';
 
@@ -122,11 +137,12 @@ async function openPrepared(
   { program, patienceMs = 60_000 }: Tools,
   allows: Partial<Allowance>,
 ): Promise<World> {
-  const { folder, prepare } = workload === 'single' ? single : workloads[workload];
+  const { folder, host, prepare }: WorkloadOf = workload === 'single' ? single : workloads[workload];
   const world = await openWorld({
     program,
     patienceMs,
     folder,
+    ...(host !== undefined && { host }),
     allows: { requestsPerVideo: 40, requests: 400, ...allows },
   });
   await prepare(world, seed);
@@ -159,8 +175,30 @@ async function dropThree(world: World, seed: string): Promise<void> {
   for (const name of ['a', 'b', 'c']) await world.drop(`${name}.mpg`, bytesOf(`${seed}/${name}`));
 }
 
+/** Several parts and a small file; the first body breaks off in its middle. */
+async function dropBroken(world: World, seed: string): Promise<void> {
+  const block = bytesOf(`${seed}/a`);
+  await world.drop('a.mpg', Buffer.concat(Array.from({ length: 1_800 }, () => block)));
+  await world.drop('b.mpg', bytesOf(`${seed}/b`));
+  let isOver = false;
+  world.service.faults.upload = (request) => {
+    let received = 0;
+    request.on('data', (part: Buffer) => {
+      received += part.length;
+      if (isOver || received < 1_500_000) return;
+      isOver = true;
+      request.socket.destroy();
+    });
+    return false;
+  };
+}
+
 /** 2,000 bytes or so, the same for the same name. */
 export function bytesOf(name: string): Buffer {
-  const block = createHash('sha512').update(name).digest();
+  // Without the byte that begins the packets of a transport stream: 64 repeated bytes could pass for one that is cut off.
+  const block = createHash('sha512')
+    .update(name)
+    .digest()
+    .map((byte) => (byte === 0x47 ? 0x48 : byte));
   return Buffer.concat(Array.from({ length: 31 }, () => block)).subarray(0, 1_900 + ((block[0] ?? 0) % 64));
 }

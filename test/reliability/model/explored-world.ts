@@ -234,6 +234,7 @@ class Turn {
             deadMs: ({ addressDeadAt }) => state.now - (addressDeadAt ?? state.now),
             uploadsStartAt: () => null,
             onProgress: () => undefined,
+            onResumed: () => undefined,
           }),
       },
       policy: {

@@ -51,6 +51,21 @@ export const bugs = {
     scenario: 'a file is overwritten while it is sent',
     caughtBy: 'no mixture of two versions is sent',
   },
+  'a host that claims more than it was sent is believed': {
+    edits: [{ anchor: 'if (offset > reach) throw beyond(host, offset, reach);', instead: '' }],
+    scenario: 'the upload host has other bytes than it was sent',
+    caughtBy: 'no mixture of two versions is sent',
+  },
+  'an upload is continued with another version of the file': {
+    edits: [{ anchor: 'throw touched(this.#source)', instead: 'void 0' }],
+    scenario: 'a file is overwritten between two parts of a continued upload, and its time set back',
+    caughtBy: 'no mixture of two versions is sent',
+  },
+  'the last part of a continued upload leaves without a second look': {
+    edits: [{ anchor: 'await reader.confirm(sha256, signal); throwIfAborted', instead: 'throwIfAborted' }],
+    scenario: 'a file is overwritten while its upload is continued, and its time set back',
+    caughtBy: 'no mixture of two versions is sent',
+  },
   'a create request in doubt is repeated by the client library': {
     edits: [
       { anchor: 'if (!facts.isRepeatable && mayHaveHappened(error)) return null;', instead: '' },

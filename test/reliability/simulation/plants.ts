@@ -72,7 +72,7 @@ export const plants: readonly Plant[] = [
     breaks: 'M1',
     changes: [
       {
-        file: 'packages/client/src/upload/upload-body.ts',
+        file: 'packages/client/src/upload/file-pass.ts',
         from: 'await reader.confirm(sha256, signal);',
         to: '',
       },

@@ -41,6 +41,7 @@ export function configOf(own: {
       headers: {},
       contentType: 'auto',
       maxSizeBytes: Infinity,
+      protocol: 'auto',
     },
     retry: { attempts: 12, firstMs: 1_000, maxMs: 30_000 },
     poll: { intervalMs: 5_000, giveUpAfterMs: 86_400_000 },

@@ -127,6 +127,13 @@ const deeds: readonly Deed[] = [
 
 const operations = ['videos.create', 'uploads.put', 'videos.list', 'videos.get', 'videos.update', 'feeds.publish'];
 
+/** The headers of a whole file. */
+const tus = {
+  'tus-resumable': '1.0.0',
+  'upload-offset': '0',
+  'content-type': 'application/offset+octet-stream',
+};
+
 /** What goes wrong with them. */
 const faults = [
   { kind: 'status', status: 503 },
@@ -357,7 +364,11 @@ class Life {
     const bytes = mediaOf(path);
     const created = await service.createForeign(nameOf(path));
     const { id, upload_url: url } = created;
-    await fetch(url, { method: 'PUT', body: new Uint8Array(bytes), headers: toldHeaders(created) ?? {} });
+    const body = new Uint8Array(bytes);
+    const { status } = await fetch(url, { method: 'PUT', body, headers: toldHeaders(created) ?? {} });
+    // The host speaks tus.
+    if (status === 405)
+      await fetch(url, { method: 'PATCH', body, headers: { ...tus, 'upload-length': `${body.length}` } });
     this.#adopted.set(path, id);
     await this.#world.people.drop(path, bytes);
   }

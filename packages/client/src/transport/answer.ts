@@ -91,6 +91,11 @@ export function serviceError(answer: Answer, scrub: Scrub, nowMs: number): Servi
 /** Builds the error for a non-2xx response from the upload address. */
 export function uploadError(answer: Answer, scrub: Scrub, nowMs: number): ServiceError {
   const { status } = answer;
+  if (isIncomplete(answer))
+    return new UploadServerError('the upload address answered 308: it does not have the whole file yet', {
+      ...factsOf(answer, scrub),
+      code: 'incomplete_upload',
+    });
   if (isRedirect(answer)) return redirectError('upload address', answer, scrub);
   if (status < 400) return new UploadServerError(unasked('the upload address', answer), factsOf(answer, scrub));
   const [message, facts] = describe('the upload address', answer, scrub, nowMs);
@@ -111,6 +116,14 @@ function describe(who: string, answer: Answer, scrub: Scrub, nowMs: number): [me
 /** Whether a response is a redirect. 304 is not: it answers only conditional requests. */
 function isRedirect({ status }: Answer): boolean {
   return status >= 300 && status < 400 && status !== 304;
+}
+
+/**
+ * Whether an upload host states that it needs more of the file, as in a resumable session of Google Cloud Storage. A 308
+ * with `Location` is a redirect (RFC 9110 section 15.4.9).
+ */
+export function isIncomplete({ status, headers }: Answer): boolean {
+  return status === 308 && headers.location === undefined;
 }
 
 function unasked(who: string, { status }: Answer): string {

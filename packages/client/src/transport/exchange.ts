@@ -13,7 +13,7 @@ export interface Exchange {
   /** Name of the operation, for messages. */
   readonly what: string;
   readonly url: URL;
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT' | 'HEAD';
   readonly headers: Readonly<Record<string, string>>;
   readonly json?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: AsyncIterable<Uint8Array> | undefined;

@@ -12,8 +12,8 @@ import type { ApiRequest } from '../wire/requests.ts';
 import { createScrub } from './scrub.ts';
 import type { Scrub } from './scrub.ts';
 import type { Bandwidth } from '../upload/bandwidth.ts';
-import { putBody } from '../upload/put-body.ts';
-import type { Body, PutOptions, Uploaded, UploadWorld } from '../upload/put-body.ts';
+import { requestUpload } from '../upload/upload-request.ts';
+import type { UploadRequest, UploadWorld } from '../upload/upload-request.ts';
 import { createUploadTargets } from '../upload/upload-targets.ts';
 import type { UploadTargets } from '../upload/upload-targets.ts';
 
@@ -115,10 +115,10 @@ export class Transport implements AsyncDisposable {
     return { value: request.read(answer), answer };
   }
 
-  /** Sends a body to an upload address. @throws as `putBody` */
-  put(body: Body, options: PutOptions): Promise<Uploaded> {
-    const signal = this.untilClosed(options.signal);
-    return this.#track(putBody(body, { ...options, signal }, this.#uploadWorld()));
+  /** Sends one request to an upload address. @throws as `requestUpload` */
+  upload(request: UploadRequest): Promise<Answer> {
+    const signal = this.untilClosed(request.signal);
+    return this.#track(requestUpload({ ...request, signal }, this.#uploadWorld()));
   }
 
   /** Aborts running requests and waits for them to finish. */

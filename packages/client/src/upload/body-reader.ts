@@ -11,6 +11,11 @@ export interface BodyReader extends AsyncDisposable {
   /** Number of bytes, if the reader knows it. If the source stated a different size, nothing is sent. */
   readonly sizeBytes?: number;
   /**
+   * Changes whenever the bytes may have changed. An upload that broke is continued only if the version is the same as
+   * before. Without it, no upload is continued.
+   */
+  readonly version?: string;
+  /**
    * Fills the whole buffer with the bytes from `position`.
    *
    * @param position in bytes, from 0

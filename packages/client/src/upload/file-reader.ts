@@ -60,6 +60,12 @@ export class OpenFile implements FileReader {
     return Number(this.stats.size);
   }
 
+  /** Contains ctime, which the kernel updates on every write, and no program can set back. */
+  get version(): string {
+    const { ino, birthtimeNs, size, mtimeNs, ctimeNs } = this.stats;
+    return [ino, birthtimeNs, size, mtimeNs, ctimeNs].join(':');
+  }
+
   async read(position: number, into: Buffer): Promise<void> {
     let filled = 0;
     while (filled < into.length) {

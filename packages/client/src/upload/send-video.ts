@@ -1,21 +1,31 @@
-import { FileChangedError, UploadConflictError, UploadRejectedError } from '../errors.ts';
+import { AddressDeadError, FileChangedError, UploadConflictError, UploadRejectedError } from '../errors.ts';
 import { getVideo } from '../wire/requests.ts';
 import { originOf, secretsOfAddress } from '../transport/scrub.ts';
 import type { CreatedVideo, Video } from '../wire/videos.ts';
 import { afterFailedPut } from './after-failed-put.ts';
+import { partBytes } from './body-reader.ts';
 import type { BodyReader } from './body-reader.ts';
+import { FilePass } from './file-pass.ts';
+import type { UploadForm, UploadProtocol } from './forms/form.ts';
+import { OtherProtocol, UploadHost } from './upload-host.ts';
 import { checkHeaders } from './put-headers.ts';
 import { failedNote } from '../caller.ts';
 import type { Caller } from '../caller.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { failedVideo } from '../wait-until-ready.ts';
 import { longestTimerMs, requireWithin } from '../settings.ts';
-import type { SeekableSource, SendCallOptions, UploadedVideo } from '../video-client.ts';
+import type { SeekableSource, SendCallOptions, UploadedVideo, UploadSession } from '../video-client.ts';
 
 /** The record's id and its upload address with headers. */
 export type SendTo = Pick<CreatedVideo, 'id' | 'uploadUrl' | 'uploadHeaders'>;
 
 const defaultStallTimeoutMs = 60_000;
+
+/** Requests of one attempt: the usual one, one in another protocol, and one with other headers. */
+const mostTries = 3;
+
+/** Step in which `reach` of a session grows, so that a large file costs few commits. */
+const reachStepBytes = 64 * 1024 * 1024;
 
 /** @throws TypeError options are out of range */
 export function checkSendOptions({
@@ -54,6 +64,9 @@ interface Destination {
   readonly options: SendCallOptions;
 }
 
+/** Like `UploadSession`, also of an upload that is not known to be continued. */
+type Session = Omit<UploadSession, 'protocol'> & { readonly protocol: UploadProtocol };
+
 class Sending {
   readonly #caller: Caller;
   readonly #source: SeekableSource;
@@ -61,18 +74,28 @@ class Sending {
   readonly #signal: AbortSignal;
   /** Hash of the body, set once a complete body may have been sent. */
   #sha256: string | null = null;
+  /** What has been sent to the host. It may turn out that it keeps what a PUT sent. */
+  #session: Session;
+  /** Number of bytes that may have been sent, more exactly than the `reach` of the session. */
+  #sentBytes: number;
+  /** Protocol that the caller, an earlier process or an answer of the host named. */
+  #protocol: UploadProtocol | undefined;
 
   constructor(caller: Caller, source: SeekableSource, to: Destination) {
     this.#caller = caller;
     this.#source = source;
     this.#to = to;
     this.#signal = caller.untilClosed(to.options.signal);
+    const { session, protocol } = to.options;
+    this.#session = session ?? { protocol: 'put', offset: 0, reach: 0, version: null };
+    this.#sentBytes = this.#session.reach;
+    this.#protocol = protocol ?? session?.protocol;
   }
 
   /** @returns null if another attempt should be made */
   async attempt(attempt: number): Promise<UploadedVideo | null> {
     try {
-      return this.#uploaded(await this.#put(attempt));
+      return this.#uploaded(await this.#send(attempt));
     } catch (error) {
       if (this.#to.options.askAfterFailure === false) throw error;
       const facts = this.#caller.retryFacts(attempt, this.#to.options);
@@ -89,48 +112,120 @@ class Sending {
     }
   }
 
-  /** Sends the body, and once more with other headers if the host signed its address with those. */
-  async #put(attempt: number): Promise<string> {
+  /** Sends the file, and again if the host's answer shows that it takes other headers or speaks another protocol. */
+  async #send(attempt: number): Promise<string> {
     const { url, asked, options } = this.#to;
     const origin = originOf(url);
-    const { headers: own = {}, contentType } = options;
-    const choice = { name: this.#source.name, asked: this.#caller.withoutKey(asked, origin), own, contentType };
     const { putHeaders } = this.#caller;
+    const { headers: own = {} } = options;
     for (let tries = 1; ; tries += 1) {
+      const form = this.#form();
+      const contentType = form.protocol === 'tus' ? null : options.contentType;
+      const choice = { name: this.#source.name, asked: this.#caller.withoutKey(asked, origin), own, contentType };
       const headers = putHeaders.headersFor(origin, choice);
       try {
-        const sha256 = await this.#putWith(headers, attempt);
+        const sha256 = await this.#sendAs(form, headers, attempt);
         putHeaders.took(origin, choice, headers);
         return sha256;
       } catch (error) {
-        if (!putHeaders.mayTryOthers(origin, choice, headers, error) || tries === 2) throw error;
+        const isLast = tries === mostTries;
+        if (error instanceof OtherProtocol) {
+          if (isLast || options.protocol !== undefined) throw error.error;
+          this.#protocol = error.protocol;
+          // One address that does not speak the protocol of its host says nothing about others.
+          if (error.protocol !== 'put') this.#caller.forms.remember(url, error.protocol);
+        } else if (isLast || !putHeaders.mayTryOthers(origin, choice, headers, error)) throw error;
       }
     }
   }
 
-  async #putWith(headers: Readonly<Record<string, string>>, attempt: number): Promise<string> {
+  /** Sends the file from the host's offset on. @throws {OtherProtocol} the host speaks another protocol */
+  async #sendAs(form: UploadForm, headers: Readonly<Record<string, string>>, attempt: number): Promise<string> {
     const { url, options } = this.#to;
     const { sizeBytes } = this.#source;
+    const { stallTimeoutMs = defaultStallTimeoutMs, answerTimeoutMs } = options;
     await using reader = await this.#open();
     requireSize(reader, this.#source);
-    const { sha256 } = await this.#caller.put(
-      { reader, sizeBytes },
-      {
-        url,
-        headers,
-        signal: this.#signal,
-        stallTimeoutMs: options.stallTimeoutMs ?? defaultStallTimeoutMs,
-        answerTimeoutMs: options.answerTimeoutMs,
-        onProgress: (sentBytes) => options.onProgress?.(sentBytes, sizeBytes),
-        beforeLastPart: async (hash) => {
-          this.#requireSameHash(hash);
-          await options.beforeLastPart?.(hash);
-          this.#sha256 = hash;
-        },
-      },
+    const host = new UploadHost(this.#caller, form, {
+      url,
+      headers,
       attempt,
-    );
-    return sha256;
+      sizeBytes,
+      stallTimeoutMs,
+      answerTimeoutMs,
+      signal: this.#signal,
+      onProgress: (sentBytes) => options.onProgress?.(sentBytes, sizeBytes),
+    });
+    try {
+      return await this.#deliver(host, reader, await this.#locate(host, reader));
+    } catch (error) {
+      // A step may have been committed that was not sent. Where this fails, the larger reach is safe.
+      if (this.#sha256 === null && this.#sentBytes < this.#session.reach)
+        await this.#remember({ reach: this.#sentBytes }).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #deliver(host: UploadHost, reader: BodyReader, start: number): Promise<string> {
+    const { sizeBytes } = this.#source;
+    await using pass = new FilePass({
+      reader,
+      sizeBytes,
+      signal: this.#signal,
+      beforeLastPart: async (hash) => {
+        this.#requireSameHash(hash);
+        await this.#to.options.beforeLastPart?.(hash);
+        this.#sha256 = hash;
+        this.#session = { ...this.#session, reach: sizeBytes };
+      },
+    });
+    await pass.skipTo(start);
+    for (let isOver = start === sizeBytes && sizeBytes > 0; !isOver;) {
+      const offset = await host.deliver(pass, (upTo) => this.#beforeBytes(upTo));
+      isOver = offset === sizeBytes;
+      if (!isOver) await this.#remember({ offset });
+    }
+    // A host that has the whole file already must have this one.
+    await pass.release();
+    return pass.sha256 ?? '';
+  }
+
+  #form(): UploadForm {
+    return this.#caller.forms.formFor(this.#to.url, this.#protocol, this.#source.sizeBytes);
+  }
+
+  /** Returns how much of this file the host has, and begins or continues the session. */
+  async #locate(host: UploadHost, reader: BodyReader): Promise<number> {
+    const { protocol, asksFirst } = host.form;
+    const { version = null } = reader;
+    const { reach } = this.#session;
+    const isSame = reach === 0 || (version !== null && version === this.#session.version);
+    const offset = reach > 0 || asksFirst ? await host.locate() : 0;
+    if (offset > reach) throw beyond(host, offset, reach);
+    // Of a file that the host has completely, the hash is compared.
+    const isPartial = offset > 0 && offset < this.#source.sizeBytes;
+    if (isPartial && !isSame) throw touched(this.#source);
+    // A host that keeps what a PUT sends may then have bytes of two versions.
+    await this.#remember({ protocol, offset, version: protocol === 'put' && !isSame ? null : version });
+    return offset;
+  }
+
+  /** Commits how far the file may be sent, before it is. */
+  #beforeBytes(upTo: number): Promise<void> | null {
+    const last = lastPartAt(this.#source);
+    // `beforeLastPart` commits the last part.
+    if (upTo > last) return null;
+    this.#sentBytes = Math.max(this.#sentBytes, upTo);
+    if (upTo <= this.#session.reach) return null;
+    if (this.#session.protocol !== 'put') return this.#remember({ reach: Math.min(upTo + reachStepBytes, last) });
+    this.#session = { ...this.#session, reach: upTo };
+    return null;
+  }
+
+  async #remember(change: Partial<Session>): Promise<void> {
+    this.#session = { ...this.#session, ...change };
+    const { protocol, ...sent } = this.#session;
+    if (protocol !== 'put') await this.#to.options.onSession?.({ protocol, ...sent });
   }
 
   /**
@@ -180,6 +275,27 @@ function requireSize(reader: BodyReader, { name, sizeBytes }: SeekableSource): v
   throw new FileChangedError(`${JSON.stringify(name)} has ${reader.sizeBytes} bytes instead of ${sizeBytes}`, {
     code: 'file_changed',
   });
+}
+
+/** Position of the last part, which is held back (parts-ahead.ts). */
+function lastPartAt({ sizeBytes }: SeekableSource): number {
+  return Math.max(0, sizeBytes - partBytes);
+}
+
+/** The host claims bytes that were never sent: whatever it has is not this file. */
+function beyond({ form }: UploadHost, offset: number, reach: number): AddressDeadError {
+  return new AddressDeadError(
+    `the upload host says (${form.protocol}) that it has ${offset} bytes, but at most ${reach} were sent`,
+    { code: 'wrong_offset' },
+  );
+}
+
+/** The bytes on the host may differ from those in the file now, and the host keeps them. */
+function touched({ name }: SeekableSource): AddressDeadError {
+  return new AddressDeadError(
+    `${JSON.stringify(name)} may have changed since a part of it was sent, so its upload cannot be continued`,
+    { code: 'file_touched' },
+  );
 }
 
 function requireAddress({ id, uploadUrl }: Pick<CreatedVideo, 'id' | 'uploadUrl'>): string {

@@ -1,31 +1,22 @@
 import type { Bandwidth } from './bandwidth.ts';
-import { beginHash } from './begin-hash.ts';
-import type { BeginHash } from './begin-hash.ts';
-import type { BodyReader } from './body-reader.ts';
-import { OpenFile } from './file-reader.ts';
-import { partsAhead } from './parts-ahead.ts';
-import { hashHere } from './running-hash.ts';
-import type { RunningHash } from './running-hash.ts';
+import type { FilePass } from './file-pass.ts';
 import { throwIfAborted } from '../errors.ts';
 import { untilAborted } from '../until-aborted.ts';
 
 export interface UploadBodyOptions {
-  readonly reader: BodyReader;
-  readonly sizeBytes: number;
+  /** Pass over the file; the body begins at its position. */
+  readonly pass: FilePass;
+  /** Position in the file at which the body ends. */
+  readonly end: number;
   /** Aborts every wait of the body. */
   readonly signal: AbortSignal;
   readonly bandwidth?: Bandwidth | undefined;
-  /**
-   * Starts hashing a file; default: in a thread if the file is large. Bytes of other readers are hashed in this thread,
-   * because they cannot be read again if a thread dies.
-   */
-  readonly beginHash?: BeginHash | undefined;
-  /** Called with the number of bytes that the kernel has accepted; awaited. */
+  /** Called before the bytes up to this position are passed to the kernel; awaited unless null. */
+  beforeBytes(upTo: number): Promise<void> | null;
+  /** Called with the position in the file up to which the kernel has accepted the bytes; awaited. */
   onProgress(sentBytes: number): Promise<void>;
   /** Called when the client itself starts or stops holding bytes back, which is not a stall. */
   onHold(isHeld: boolean): void;
-  /** The last part is sent only after this resolves, so the caller can commit durably here. */
-  beforeLastPart(sha256: string): Promise<void>;
 }
 
 /**
@@ -37,31 +28,22 @@ const sliceBytes = 256 * 1024;
 /** Slice size under a bandwidth limit; small, so that the server sees no long silences between slices. */
 const limitedSliceBytes = 32 * 1024;
 
-/**
- * The body of one PUT: its bytes in order, hashed along the way. The last part is held back until the reader has
- * confirmed that nothing changed and the caller has committed the hash, so a changed file never arrives complete.
- */
+/** The body of one request: the bytes of a file from the position of its pass up to `end`. */
 export class UploadBody implements AsyncIterable<Buffer> {
   readonly #options: UploadBodyOptions;
   readonly #start = Promise.withResolvers<void>();
-  readonly #parts: AsyncGenerator<Buffer, void>;
+  readonly #slices: AsyncGenerator<Buffer, void>;
   #step: Promise<unknown> = Promise.resolve();
-  #sha256: string | null = null;
   #failure: unknown;
   #isAnswered = false;
   #hasBegun = false;
 
   constructor(options: UploadBodyOptions) {
     this.#options = options;
-    this.#parts = this.#produce();
+    this.#slices = this.#produce();
   }
 
-  /** The hash, set once the last part may be sent. While it is null, no complete body can have been sent. */
-  get sha256(): string | null {
-    return this.#sha256;
-  }
-
-  /** Whether any of the body was sent. */
+  /** Whether the pass was used, so that another request would not send the same bytes. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
@@ -83,19 +65,22 @@ export class UploadBody implements AsyncIterable<Buffer> {
 
   /** Confirms and commits an empty body, whose headers are the whole request. */
   async releaseEmpty(): Promise<void> {
-    await this.#release(hashHere(0));
+    await this.#holding(this.#options.pass.release());
   }
 
-  /** Resolves when the body no longer uses the reader or the callbacks. */
+  /** Resolves when the body no longer uses the pass or the callbacks. Its signal has fired. */
   async settled(): Promise<void> {
+    const { pass, end } = this.#options;
+    // A read may hang.
+    if (this.#hasBegun && pass.position < end) pass.stop();
     await this.#step.catch(() => {});
-    await this.#parts.return();
+    await this.#slices.return();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Buffer, void> {
     return {
       next: () => {
-        const step = this.#parts.next().catch((error: unknown) => {
+        const step = this.#slices.next().catch((error: unknown) => {
           this.#failure ??= error;
           throw error;
         });
@@ -106,47 +91,30 @@ export class UploadBody implements AsyncIterable<Buffer> {
   }
 
   async *#produce(): AsyncGenerator<Buffer, void> {
-    const { reader, sizeBytes, signal, beginHash: begin = beginHash } = this.#options;
-    if (sizeBytes === 0) return;
+    const { pass, end, bandwidth, signal, beforeBytes, onProgress } = this.#options;
     await untilAborted(this.#start.promise, signal, 'the upload');
-    using hash = reader instanceof OpenFile ? begin(sizeBytes) : hashHere(sizeBytes);
-    const read = (position: number, into: Buffer): Promise<void> => reader.read(position, into, signal);
-    let position = 0;
-    for await (const part of partsAhead({ sizeBytes, hash, read })) {
-      if (position + part.length === sizeBytes) await this.#release(hash);
-      yield* this.#slices(part, position);
-      position += part.length;
-    }
-  }
-
-  async *#slices(part: Buffer, position: number): AsyncGenerator<Buffer, void> {
-    const { bandwidth, signal } = this.#options;
+    this.#hasBegun = true;
     const step = bandwidth?.isLimited === true ? limitedSliceBytes : sliceBytes;
-    for (let at = 0; at < part.length; at += step) {
-      const slice = part.subarray(at, at + step);
-      if (bandwidth !== undefined) await this.#holding(bandwidth.take(slice.length, signal));
-      await this.#stopIfAnswered();
-      this.#hasBegun = true;
-      yield slice;
-      await untilAborted(this.#options.onProgress(position + at + slice.length), signal, 'the upload');
+    let position = pass.position;
+    for await (const piece of pass.upTo(end, () => this.#beforeCommit())) {
+      // The pass may have held the piece back while the file was confirmed and committed.
+      this.#options.onHold(false);
+      for (let at = 0; at < piece.length; at += step) {
+        const slice = piece.subarray(at, at + step);
+        if (bandwidth !== undefined) await this.#holding(bandwidth.take(slice.length, signal));
+        position += slice.length;
+        const committing = beforeBytes(position);
+        if (committing !== null) await this.#holding(committing);
+        await this.#stopIfAnswered();
+        yield slice;
+        await untilAborted(onProgress(position), signal, 'the upload');
+      }
     }
   }
 
-  async #release(hash: RunningHash): Promise<void> {
-    const { signal } = this.#options;
-    const known = await untilAborted(hash.digest(), signal, 'the upload');
+  async #beforeCommit(): Promise<void> {
     await this.#stopIfAnswered();
-    await this.#holding(this.#commit(known));
-  }
-
-  async #commit(known: string | null): Promise<void> {
-    const { reader, signal, beforeLastPart } = this.#options;
-    const sha256 = known ?? (await hashAgain(reader, signal));
-    await reader.confirm(sha256, signal);
-    throwIfAborted(signal, 'the upload');
-    await beforeLastPart(sha256);
-    throwIfAborted(signal, 'the upload');
-    this.#sha256 = sha256;
+    this.#options.onHold(true);
   }
 
   async #holding(work: Promise<void>): Promise<void> {
@@ -166,10 +134,4 @@ export class UploadBody implements AsyncIterable<Buffer> {
     throwIfAborted(signal, 'the upload');
     if (this.#isAnswered) await untilAborted(new Promise(() => {}), signal, 'the upload');
   }
-}
-
-/** Recomputes a hash that was lost with its thread. Only files are hashed in threads. */
-function hashAgain(reader: BodyReader, signal: AbortSignal): Promise<string> {
-  if (reader instanceof OpenFile) return reader.hashAgain(signal);
-  throw new Error('the hash of this body is lost');
 }

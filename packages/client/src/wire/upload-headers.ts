@@ -33,10 +33,11 @@ export function maySend(name: string): boolean {
 }
 
 /**
- * Headers that the connection and the client set. A cookie would be someone's session, and `__proto__` is not a header.
+ * Headers that the connection and the client set, among them those that say which part of a file is sent. A cookie would
+ * be someone's session, and `__proto__` is not a header.
  */
 const reserved =
-  /^(?:host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|cookie|proxy-.*|__proto__)$/;
+  /^(?:host|content-length|content-range|upload-offset|upload-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|cookie|proxy-.*|__proto__)$/;
 
 /** Accepts visible ASCII, as in signed headers, and nothing that could end the header or the line. */
 function isValue(value: unknown, longest: number): value is string {

@@ -1,11 +1,15 @@
 import { operations, type Operation } from '@dropcast/sandbox/contract/document';
-import { isAt } from '@dropcast/sandbox/http/operations';
+import { isAt, isUploadPath } from '@dropcast/sandbox/http/operations';
 import type { RecordedExchange } from '../recording.ts';
 
-/** Returns the operation of an exchange. HEAD is GET without a body (RFC 9110 section 9.3.2). */
+/**
+ * Returns the operation of an exchange. HEAD is GET without a body (RFC 9110 section 9.3.2). PATCH to an upload address
+ * sends a file by tus.
+ */
 export function operationOf({ method, target }: Pick<RecordedExchange, 'method' | 'target'>): Operation | undefined {
   const pathname = pathOf(target);
-  const asked = method === 'HEAD' ? 'GET' : method;
+  const isSent = method === 'PATCH' && isUploadPath(pathname);
+  const asked = isSent ? 'PUT' : method === 'HEAD' ? 'GET' : method;
   return operations.find(
     (operation) => operation.method === asked && isAt(operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), pathname),
   );

@@ -1,9 +1,10 @@
 import type { Operation } from '@dropcast/sandbox/contract/document';
+import { isUploadPath } from '@dropcast/sandbox/http/operations';
 import { mostUploadBytes, openPoints } from '@dropcast/sandbox/profiles/switch-table';
 import type { SwitchName, Switches } from '@dropcast/sandbox/profiles/switch-table';
 import type { RecordedExchange } from '../recording.ts';
 import { departuresOf } from './departures.ts';
-import { jsonOf, operationOf } from './exchanges.ts';
+import { jsonOf, operationOf, pathOf } from './exchanges.ts';
 import { processingWords } from './processing-words.ts';
 import {
   beforeDeletion,
@@ -149,8 +150,10 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
       })(repeated(exchanges, 'videos.delete')),
   },
   upload_status: {
-    from: 'the status of an upload',
-    shown: successes(['uploads.put'], ({ status }) => asValue(openPoints.upload_status.values, status)),
+    from: 'the status of an upload by `PUT`',
+    shown: successes(['uploads.put'], ({ exchange, status }) =>
+      exchange.method === 'PUT' ? asValue(openPoints.upload_status.values, status) : null,
+    ),
   },
   upload_redirect: {
     from: 'an upload that is answered with 307',
@@ -184,6 +187,17 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
       if (status === 413) return '413';
       if (!isLarge || status !== 400) return null;
       return JSON.stringify(exchange.answer?.body).includes('EntityTooLarge') ? 'entity_too_large' : '400';
+    }),
+  },
+  upload_protocol: {
+    from: 'an answer with `Tus-Resumable`, or an address of a session (`upload_id`) or an answer 308 without `Location`',
+    shown: each(({ exchange, status }) => {
+      if (!isUploadPath(pathOf(exchange.target))) return null;
+      const { headers = {} } = exchange.answer ?? {};
+      if (headers['tus-resumable'] !== undefined) return 'tus';
+      if (status === 308 && headers['location'] === undefined) return 'content_range';
+      if (queryOf(exchange).has('upload_id')) return 'content_range';
+      return isSuccess(exchange) ? 'put' : null;
     }),
   },
   expired_address: {

@@ -38,7 +38,8 @@ export function firstUploads(exchanges: readonly RecordedExchange[]): readonly R
     if (operationOf(exchange)?.name !== 'uploads.put') return false;
     const isFirst = !mayHaveArrived.has(exchange.target);
     const status = exchange.broken === undefined ? (exchange.answer?.status ?? 0) : 0;
-    if (![403, 404, 410, 429].includes(status)) mayHaveArrived.add(exchange.target);
+    // A host of tus answers 405 to a PUT.
+    if (![403, 404, 405, 410, 429].includes(status)) mayHaveArrived.add(exchange.target);
     return isFirst && !gone.has(videoOf(exchange));
   });
 }

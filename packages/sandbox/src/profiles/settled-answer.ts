@@ -1,4 +1,5 @@
 import type { HeldAnswer } from '../faults/held-answer.ts';
+import { toldAddress } from '../uploads/resumable.ts';
 import { toldHeaders } from '../uploads/signed-headers.ts';
 import type { Switches } from './switch-table.ts';
 
@@ -47,8 +48,12 @@ function settledSuccess(answer: HeldAnswer, call: AnsweredCall, switches: Switch
 
 function created(answer: HeldAnswer, json: unknown, switches: Switches): HeldAnswer {
   const plain = told(json, switches);
-  const headers = isObject(json) ? toldHeaders(String(json['upload_url']), switches.upload_headers) : {};
-  const whole = isObject(plain) ? { ...plain, ...headers } : plain;
+  const url = isObject(json) ? json['upload_url'] : undefined;
+  const needed =
+    typeof url === 'string'
+      ? { ...toldHeaders(url, switches.upload_headers), upload_url: toldAddress(url, switches.upload_protocol) }
+      : {};
+  const whole = isObject(plain) ? { ...plain, ...needed } : plain;
   return withJson(answer, switches.create_body === 'wrapped' ? { data: whole } : whole, Number(switches.create_status));
 }
 

@@ -143,6 +143,12 @@ export const openPoints = {
     dropcast:
       'deletes the empty record, and holds the file and all larger ones; tries one of them a day, and continues once a larger one is accepted',
   },
+  upload_protocol: {
+    about: 'How a file is sent',
+    values: ['put', 'content_range', 'tus'],
+    why: 'Section 4.5 shows one PUT, and not what follows if it breaks. `content_range`: a resumable session as of Google Cloud Storage, recognisable by its address; `tus`: tus 1.0, whose host refuses a PUT.',
+    dropcast: 'continues where the host says that the file broke off; sends it again from the first byte with `put`',
+  },
   expired_address: {
     about: 'PUT to an address that has expired',
     values: ['403', '404', '410'],
@@ -268,6 +274,8 @@ export const profiles = {
   'small-uploads': { max_upload_size: '413' },
   'small-objects': { max_upload_size: 'entity_too_large' },
   'small-files': { max_upload_size: '400' },
+  'resumable-sessions': { upload_protocol: 'content_range' },
+  tus: { upload_protocol: 'tus' },
 } as const satisfies Readonly<Record<string, Partial<Switches>>>;
 
 export type ProfileName = keyof typeof profiles;

@@ -43,7 +43,7 @@ export async function receiveFile(source: Readable, folder: string): Promise<Rec
   return { path, sizeBytes, sha256: hash.digest('hex'), head };
 }
 
-const HEAD_BYTES = 1024;
+export const HEAD_BYTES = 1024;
 
 /** Write buffer. Chunks that queue up during a write leave together in one writev. */
 const WRITE_AHEAD_BYTES = 4 * 1024 * 1024;

@@ -11,6 +11,8 @@ import type { Switchboard } from '../profiles/switchboard.ts';
 import type { Switches } from '../profiles/switch-table.ts';
 import { isFormBody, isFormType } from './form-body.ts';
 import { receiveFile, type ReceivedFile } from './receive.ts';
+import { answerOffset, PartialUploads, readPartRequest, requireFitting, TUS_VERSION } from './resumable.ts';
+import type { ResumableProtocol } from './resumable.ts';
 import { isSigned, signatureMismatch } from './signed-headers.ts';
 import { sizeRefusal } from './size-refusal.ts';
 
@@ -29,11 +31,15 @@ export interface UploadParts {
  * and a refusal must precede 100 Continue.
  */
 export function createUploadListener(parts: UploadParts): RawListener {
+  const partial = new PartialUploads(parts.incoming);
   return async (request, response, awaitsContinue) => {
+    const exchange = { request, response, awaitsContinue };
+    const { upload_protocol: protocol } = parts.switchboard.now;
     try {
       if (request.method === 'OPTIONS') response.writeHead(204, ALLOW).end();
-      else if (isRedirected(request, parts)) redirect({ request, response, awaitsContinue });
-      else await takeBody({ request, response, awaitsContinue }, parts);
+      else if (isRedirected(request, parts)) redirect(exchange);
+      else if (protocol === 'put') await takeBody(exchange, parts);
+      else await takePart(exchange, protocol, partial, parts);
     } catch (error) {
       if (!response.destroyed) refuse({ request, response, awaitsContinue }, error, parts.onDefect);
     }
@@ -68,28 +74,68 @@ async function takeBody({ request, response, awaitsContinue }: Exchange, parts: 
   if (awaitsContinue) response.writeContinue();
   const { era } = parts.acceptance;
   const file = await receiveFile(request, parts.incoming);
+  answerJson(response, 200, JSON.stringify(await acceptFile(videoId, file, era, parts)));
+}
+
+async function acceptFile(
+  videoId: string,
+  file: ReceivedFile,
+  era: number,
+  { acceptance, switchboard }: UploadParts,
+): Promise<UploadReceipt> {
   await requireNoForm(file);
-  const result = await parts.acceptance.accept(videoId, file, era);
-  requireAccepted(result, parts.switchboard.now);
+  const result = await acceptance.accept(videoId, file, era);
+  requireAccepted(result, switchboard.now);
   const { sizeBytes: size, sha256 } = file;
-  const receipt: UploadReceipt = { id: videoId, status: 'processing', size, sha256 };
-  answerJson(response, 200, JSON.stringify(receipt));
+  return { id: videoId, status: 'processing', size, sha256 };
+}
+
+/** Receives a part of a file, or states how much has arrived. */
+async function takePart(
+  exchange: Exchange,
+  protocol: ResumableProtocol,
+  partial: PartialUploads,
+  parts: UploadParts,
+): Promise<void> {
+  const { request, response, awaitsContinue } = exchange;
+  if (protocol === 'tus') response.setHeader('Tus-Resumable', TUS_VERSION);
+  const { offset, ...asked } = readPartRequest(request, protocol);
+  const videoId = addressedVideo(request, parts, offset === null);
+  const { era } = parts.acceptance;
+  const upload = `${era} ${videoId}`;
+  if (offset === null) return answerOffset(response, protocol, await partial.at(upload), true);
+  const begun = { ...asked, offset };
+  const file = await partial.append(upload, request, begun, {
+    admit: (before) => {
+      requireFitting(begun, before, protocol);
+      if (awaitsContinue) response.writeContinue();
+    },
+    complete: (whole) => acceptFile(videoId, whole, era, parts),
+  });
+  answerOffset(response, protocol, file, false);
 }
 
 /**
  * Checks everything that does not need the body. assumed: the specification shows none of these errors. @throws
  * ApiError
  */
-function admittedVideo(
+function admittedVideo(request: IncomingMessage, parts: UploadParts): string {
+  if (request.method !== 'PUT') throw new ApiError('method_not_allowed', `Send the file with PUT. ${AS_BODY}`, ALLOW);
+  const videoId = addressedVideo(request, parts, false);
+  requirePlainBody(request);
+  return videoId;
+}
+
+/** Returns the video of an address. @param isQuestion sends no file, so the video may have one @throws ApiError */
+function addressedVideo(
   request: IncomingMessage,
   { records: { addresses, videos }, nowMs, switchboard }: UploadParts,
+  isQuestion: boolean,
 ): string {
   const [, , videoId = '', token = '', ...rest] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
   if (rest.length > 0) throw new ApiError('not_found', 'There is nothing at this path.');
-  if (request.method !== 'PUT') throw new ApiError('method_not_allowed', `Send the file with PUT. ${AS_BODY}`, ALLOW);
-  const isPending = videos.find(videoId)?.status === 'pending';
+  const isPending = isQuestion || videos.find(videoId)?.status === 'pending';
   requireValidAddress(addresses.judge(videoId, token, nowMs()), isPending, switchboard.now);
-  requirePlainBody(request);
   return videoId;
 }
 

@@ -18,6 +18,34 @@ export const changeScenarios = {
     play: (world) => changedMidway(world, { isTimeKept: true }),
   },
 
+  'a file is overwritten between two parts of a continued upload, and its time set back': {
+    isHurried: true,
+    world: { host: { resumable: 'tus' } },
+    play: async (world) => {
+      const path = world.at('a.mpg');
+      breakOnce(world, async () => world.people.overwrite(path, randomBytes(beyondBuffers), { isTimeKept: true }));
+      world.allow({ requestsPerVideo: 60 });
+      await world.drop('a.mpg', randomBytes(beyondBuffers));
+      await world.once();
+      await world.once();
+    },
+  },
+
+  'a file is overwritten while its upload is continued, and its time set back': {
+    isHurried: true,
+    world: { host: { resumable: 'content-range' } },
+    play: async (world) => {
+      breakOnce(world, async () => {
+        // The next upload is the one that continues.
+        changeDuringNext(world);
+      });
+      world.allow({ requestsPerVideo: 60 });
+      await world.drop('a.mpg', randomBytes(beyondBuffers));
+      await world.once();
+      await world.once();
+    },
+  },
+
   'a writer pauses with the file open': {
     play: async (world) => {
       const [begin, rest] = [randomBytes(1_000), randomBytes(1_000)];
@@ -102,6 +130,36 @@ async function changedMidway(world: World, { isTimeKept }: { readonly isTimeKept
     );
   });
   await world.stop(daemon);
+}
+
+/** Breaks the first body in its middle, after `between`. */
+function breakOnce(world: World, between: () => Promise<void>): void {
+  let isOver = false;
+  world.service.faults.upload = (request) => {
+    let received = 0;
+    request.on('data', (part: Buffer) => {
+      received += part.length;
+      if (isOver || received < beyondBuffers / 2) return;
+      isOver = true;
+      request.pause();
+      void between().then(() => request.socket.destroy());
+    });
+    return false;
+  };
+}
+
+function changeDuringNext(world: World): void {
+  let isOver = false;
+  world.service.faults.upload = (request) => {
+    request.once('data', () => {
+      if (isOver) return;
+      isOver = true;
+      request.pause();
+      const change = world.people.overwrite(world.at('a.mpg'), randomBytes(beyondBuffers), { isTimeKept: true });
+      void change.then(() => request.resume());
+    });
+    return false;
+  };
 }
 
 /** A scan has passed after the row ended, and it had no effect. */

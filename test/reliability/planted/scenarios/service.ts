@@ -64,6 +64,31 @@ export const serviceScenarios = {
     },
   },
 
+  'the upload host has other bytes than it was sent': {
+    isHurried: true,
+    world: { host: { resumable: 'tus' } },
+    play: async (world) => {
+      const bytes = randomBytes(24 * 1024 * 1024);
+      let isBroken = false;
+      world.service.faults.upload = (request, _, id) => {
+        let received = 0;
+        request.on('data', (part: Buffer) => {
+          received += part.length;
+          if (isBroken || received < bytes.length / 4) return;
+          isBroken = true;
+          request.socket.destroy();
+          // More than has left this machine.
+          const partial = world.service.host.partial.get(id);
+          partial?.add(Buffer.alloc(bytes.length * 0.75 - partial.size), partial.size);
+        });
+        return false;
+      };
+      world.allow({ requestsPerVideo: 60 });
+      await world.drop('a.mpg', bytes);
+      await world.once();
+    },
+  },
+
   'an upload address dies': {
     isHurried: true,
     play: async (world) => {

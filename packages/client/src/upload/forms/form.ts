@@ -1,0 +1,42 @@
+import type { Answer } from '../../transport/answer.ts';
+import type { UploadRequest } from '../upload-request.ts';
+
+/**
+ * How a host receives files: `put` in one request, from the first byte each time; `content-range` in a resumable
+ * session, as of Google Cloud Storage; `tus` by the protocol tus 1.0.
+ */
+export type UploadProtocol = 'put' | 'content-range' | 'tus';
+
+/** One request of a form, apart from the headers that do not depend on the form. */
+export interface FormRequest extends Pick<UploadRequest, 'method'> {
+  /** With lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Position in the file at which the body ends. */
+  readonly end: number;
+}
+
+/**
+ * The part of a protocol that differs between hosts: which requests send a file, and what their answers mean. Created
+ * for each attempt. The caller sends the requests, holds back the last part, and decides about retries.
+ */
+export interface UploadForm {
+  readonly protocol: UploadProtocol;
+  /** Whether the host is asked for its offset even before the first byte was sent. */
+  readonly asksFirst: boolean;
+  /** Returns the request that asks how many bytes the host has; null if the form cannot resume. */
+  question(): Omit<FormRequest, 'end'> | null;
+  /** Returns the request that sends bytes from `offset` on. */
+  delivery(offset: number): FormRequest;
+  /**
+   * Returns the number of bytes that the host has according to its answer, at most the size of the file; null if the
+   * answer does not say so.
+   */
+  offsetIn(answer: Answer): number | null;
+}
+
+/** Reads a whole number of bytes from a header. @returns null for anything else */
+export function bytesIn(text: string | string[] | undefined, most: number): number | null {
+  if (typeof text !== 'string' || !/^\d{1,16}$/.test(text)) return null;
+  const bytes = Number(text);
+  return bytes <= most ? bytes : null;
+}
