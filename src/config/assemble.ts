@@ -42,6 +42,7 @@ export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'sou
       apiKeyFrom,
       webhooks: assembleWebhooks(tree.service, byPath.get('service.webhook_secret')),
       requestsPerHour: tree.service.requests_per_hour,
+      quota: assembleQuota(tree.service.quota),
       sendKeyTo: tree.service.send_key_to,
       honoursIdempotencyKey: tree.service.idempotency_key,
       authorities,
@@ -114,6 +115,12 @@ function assembleFolder(folder: CheckedFolder, key: string, context: Context): F
     ...(expect.length > 0 && { expect }),
     rules: folder.rules.map((rule, index) => assembleRule(rule, `${key}.rules[${index}]`, context)),
   };
+}
+
+function assembleQuota(quota: CheckedTree['service']['quota']): Config['service']['quota'] {
+  if (quota === undefined) return null;
+  const { videos = Infinity, size = Infinity, minutes = Infinity, per, resets } = quota;
+  return { videos, bytes: size, minutes, per, resets };
 }
 
 function assembleExpectation({ grace, zone, ...expectation }: CheckedFolder['expect'][number]): Expectation {

@@ -1,3 +1,4 @@
+import type { QuotaConfig } from './quota.ts';
 import type { BandwidthHours } from './bandwidth-hours.ts';
 import type { DayWindow } from './day-window.ts';
 import type { LedgerAddress } from './ledger-address.ts';
@@ -96,6 +97,8 @@ export interface ServiceConfig {
   /** `null` if webhooks are not accepted. */
   readonly webhooks: WebhookConfig | null;
   readonly requestsPerHour: number;
+  /** Amounts that the service accepts in a day or month; null for no limit. */
+  readonly quota: QuotaConfig | null;
   /** Additional origins that may receive the key. */
   readonly sendKeyTo: readonly string[];
   /** Whether the service creates only one record for create requests with the same `Idempotency-Key`. */

@@ -45,7 +45,8 @@ export const ruleExpect = z
   .prefault([])
   .describe('The same as expect of the folder, for the files of this rule.');
 
-function isTimeZone(zone: string): boolean {
+/** Whether a text is the name of a time zone, such as `Europe/Berlin`. */
+export function isTimeZone(zone: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
   } catch {

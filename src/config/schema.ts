@@ -5,8 +5,31 @@ import { WINDOW_FORM, parseUploadWindow } from './day-window.ts';
 import { LEDGER_FORM, parseLedgerAddress } from './ledger-address.ts';
 import { folder } from './schema-folder.ts';
 import { notify } from './schema-notify.ts';
-import { count, duration, headerName, parsed, path, secret } from './schema-values.ts';
+import { RESET_FORM, parseReset } from './quota.ts';
+import { count, duration, headerName, number, parsed, path, secret } from './schema-values.ts';
 import { SIZE_FORM, parseSize } from './units.ts';
+
+const quota = z
+  .strictObject({
+    videos: number('How many videos the service accepts in a day or month, 1 to 1,000,000.', {
+      min: 1,
+      max: 1_000_000,
+    }).optional(),
+    size: parsed(SIZE_FORM, parseSize, { examples: ['unlimited', '500GB', '2TB'] })
+      .optional()
+      .describe('How many bytes it accepts, like 500GB, from 1kB to 1000TB.'),
+    minutes: number(
+      'How many minutes of video it accepts, 1 to 100,000,000. A file whose duration is unknown counts as none.',
+      { min: 1, max: 100_000_000 },
+    ).optional(),
+    per: z.enum(['day', 'month']).prefault('day').describe('The period: day or month.'),
+    resets: parsed(RESET_FORM, parseReset, { examples: ['00:00', '00:00 America/Los_Angeles'] })
+      .prefault('00:00')
+      .describe(
+        'Time of day when it starts again, and the time zone, by default that of this machine. For a month, on its first day.',
+      ),
+  })
+  .refine(({ videos, size, minutes }) => (videos ?? size ?? minutes) !== undefined, 'needs videos, size or minutes');
 
 const service = z.strictObject({
   base_url: parsed('a web address in quotes', parseBaseUrl, { examples: ['https://video.example.com/v1'] }).describe(
@@ -41,6 +64,9 @@ const service = z.strictObject({
       max: 1_000_000,
     },
   ),
+  quota: quota
+    .optional()
+    .describe('Amounts that the service accepts in a day or month. Further files wait for the next one.'),
   send_key_to: z
     .array(parsed('an origin in quotes', parseOrigin, { examples: ['https://upload.example.com'] }))
     .prefault([])

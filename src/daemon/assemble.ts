@@ -75,6 +75,7 @@ export function assemble(config: Config, { ledger, service, sharing, ...world }:
       diskOf,
       freedBy: async (facts) => freedBy(requireWatched(facts, isWatched)),
       uploadsStartAt: () => service.times.startAt(),
+      quota: () => service.quota(),
       mayTake: sharing.mayTake,
       turn: sharing,
       elsewhere: sharing.elsewhere({ load: ledger.load, hash: local.hash }),

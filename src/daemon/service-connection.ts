@@ -19,6 +19,8 @@ import type { Logger } from '../log/logger.ts';
 import type { Events } from '../pipeline/events.ts';
 import type { Answer, Budget, Clock, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';
 import type { NamesOfService } from '../pipeline/service-names.ts';
+import type { QuotaNow } from '../pipeline/quota.ts';
+import { quotaAt } from './quota-period.ts';
 import { keepLimit, uploadTimes } from './upload-times.ts';
 import type { UploadTimes } from './upload-times.ts';
 import { serviceOf } from '../config/installed-service.ts';
@@ -30,6 +32,8 @@ export interface ServiceConnection extends AsyncDisposable {
   readonly gate: Gate;
   readonly budget: Budget;
   readonly times: UploadTimes;
+  /** `service.quota` at this moment; null if there is none. */
+  quota(): QuotaNow | null;
   /** Links to videos and feeds, as the service reported them. */
   readonly links: Pick<ServiceLinks, 'find'>;
   /** Lists the channels and feeds of the service that a configuration names, which may be another service or key. */
@@ -92,6 +96,7 @@ export function connectToService(
   return {
     gate,
     times,
+    quota: () => quotaAt(config.service.quota, clock.now()),
     links,
     budget: budgetOf(gate, unsent),
     host: hostOf(() => client),

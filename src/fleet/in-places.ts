@@ -70,6 +70,7 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
     // Leftovers and adoption
     unanswered: ledger.unanswered,
     hasVideo: ledger.hasVideo,
+    createdSince: ledger.createdSince,
     noteDeletion: ledger.noteDeletion,
     deletionsSince: ledger.deletionsSince,
     listing: ledger.listing,

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type {
   AdoptionStore,
+  CreatedStore,
   Claims,
   FeedStore,
   FileStore,
@@ -54,6 +55,7 @@ export interface Ledger
     RetentionStore,
     IntakeStore,
     LeftoverStore,
+    CreatedStore,
     FirstStartStore,
     AdoptionStore,
     LedgerView,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { suspectsOf } from '../pipeline/file/facts.ts';
-import type { LeftoverStore } from '../pipeline/file/ports.ts';
+import type { CreatedStore, LeftoverStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
 import { allFacts, filesIn } from './row.ts';
 import type { LedgerTables } from './schema.ts';
@@ -10,7 +10,7 @@ import { ask } from './work.ts';
 import type { Work } from './work.ts';
 
 /** Tracks every record that dropcast may have left on the service without bytes. */
-export function createLeftovers({ db, words, prepared }: Connection): LeftoverStore {
+export function createLeftovers({ db, words, prepared }: Connection): LeftoverStore & CreatedStore {
   const requests = prepared(
     db.selectFrom('create_request').select(['token', 'file_id', 'title', 'at']).orderBy('at').orderBy('token'),
   );
@@ -20,6 +20,21 @@ export function createLeftovers({ db, words, prepared }: Connection): LeftoverSt
     hasVideo: async (videoId) => {
       const row = await db.selectFrom('file').select('id').where('video_id', '=', videoId).executeTakeFirst();
       return row !== undefined;
+    },
+    createdSince: async (since) => {
+      // A file that ended before has its record from before too. The condition lets an index be used.
+      const { rows } = await sql<{ videos: number; bytes: number }>`
+        select count(*) as videos, cast(coalesce(sum(case when source_url is null then size else 0 end), 0) as bigint) as bytes
+        from file
+        where created_at >= ${since} and (ended_at is null or ended_at >= ${since})`.execute(db);
+      const deleted = await db
+        .selectFrom('deletion')
+        .select(db.fn.countAll<number>().as('n'))
+        .where('at', '>=', since)
+        .executeTakeFirst();
+      const { videos = 0, bytes = 0 } = rows[0] ?? {};
+      // The service may count records that were replaced since.
+      return { videos: videos + (deleted?.n ?? 0), bytes };
     },
     noteDeletion: async (videoId, at) => {
       const row = { video_id: videoId, at };

@@ -5,7 +5,7 @@ import { stateOf } from './file/facts.ts';
 import { failureOfMachine, failureOfThrown } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import type { FileEvent, MachinePolicy } from './file/machine.ts';
-import type { Budget, Clock, Elsewhere, NoteStore, PauseStore, QueueStore, Turn } from './file/ports.ts';
+import type { Budget, Clock, CreatedStore, Elsewhere, NoteStore, PauseStore, QueueStore, Turn } from './file/ports.ts';
 import { queuedOf } from './file/queue.ts';
 import type { RowStore } from './file/row-groups.ts';
 import { isTakenOver } from './file/rows.ts';
@@ -26,6 +26,8 @@ import type { Applied } from './steps/runner.ts';
 import { createSteps } from './steps/steps.ts';
 import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import { createUploads } from './steps/uploads.ts';
+import { createQuota } from './quota.ts';
+import type { QuotaNow } from './quota.ts';
 import { createRefusedCreates } from './refused-creates.ts';
 import { createUploadHosts } from './upload-hosts.ts';
 import { aborted } from './wake-up.ts';
@@ -39,8 +41,16 @@ export interface ConductorSettings extends RoundSettings, Limits {
 type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'ringAt' | 'filesPerHour';
 
 export interface ConductorWorld extends Omit<RoundsWorld, Own> {
-  readonly store: RoundsWorld['store'] & QueueStore & PauseStore & RecordedStore & NoteStore & RowStore<'too large'>;
+  readonly store: RoundsWorld['store'] &
+    QueueStore &
+    PauseStore &
+    RecordedStore &
+    NoteStore &
+    CreatedStore &
+    RowStore<'too large'>;
   readonly budget: Budget;
+  /** `service.quota` at this moment; null if there is none. */
+  quota(): QuotaNow | null;
   /** When the timetable allows uploads again (epoch milliseconds); null if they may start now. */
   uploadsStartAt(): number | null;
   /**
@@ -167,12 +177,13 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     },
     ringAt: (at) => loop.ringAt('refused creates', at),
   });
+  const quota = createQuota({ ...world, ringAt: (at) => loop.ringAt('quota', at) });
   const service = judgedService(world, { breaker, uploadHosts, names, refusedCreates, stopping: signal });
   const unconfirmed = createUnconfirmedCreates(world);
   const runner = createRunner({
     ...world,
     steps: createSteps(
-      { ...world, host: service.host, names, refusedCreates, unconfirmed, uploads, uploadHosts, sizeLimits },
+      { ...world, host: service.host, names, refusedCreates, quota, unconfirmed, uploads, uploadHosts, sizeLimits },
       signal,
     ),
     policy: policyOf(clock, retry),
@@ -186,13 +197,18 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     {
       ...world,
       runner,
-      mayCreate: async () => uploadHosts.mayCreate() && refusedCreates.mayCreate() && (await unconfirmed.mayRisk()),
+      mayCreate: async () =>
+        uploadHosts.mayCreate() &&
+        refusedCreates.mayCreate() &&
+        (await quota.mayCreate()) &&
+        (await unconfirmed.mayRisk()),
       isPaused: (folder) => pauses.holds(folder) !== null,
       uploadHosts,
       onEnd: (id, wasOurs) => {
         uploads.ended(id);
         uploadHosts.ended(id);
         refusedCreates.ended(id);
+        quota.ended(id);
         // Retrying immediately would busy-loop until the other worker is done.
         if (wasOurs) loop.wake();
       },
@@ -339,7 +355,9 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     /** Returns why everything, or every upload to one host, is waiting; null if nothing is. */
     pause: () => breaker.pause() ?? uploadHosts.pause(),
     /** Returns why the service refuses new videos, of the whole account or of channels; empty if it accepts them. */
-    createsPauses: refusedCreates.pauses,
+    createsPauses: () => [...refusedCreates.pauses(), ...[quota.pause()].filter((pause) => pause !== null)],
+    /** Returns what is left of `service.quota`; null if there is none, or nothing was counted yet. */
+    quotaRoom: quota.room,
     /** Learns from a row that another host has written. */
     heard: refusedCreates.heard,
     /** Returns why a queued file cannot start at present; null if it only has to wait its turn. */

@@ -26,6 +26,8 @@ export interface Pace extends Speed {
   /** Number of simultaneous uploads. */
   readonly slots: number;
   readonly room: RequestRoom;
+  /** The rest of `service.quota`; null if there is none. */
+  readonly quota: QuotaRoom | null;
   /** Usual processing time of a video on the service; null if not known. */
   readonly processingMs: number | null;
   /** Interval between two polls. */
@@ -58,12 +60,29 @@ export interface RequestRoom {
   readonly frees: readonly (readonly [inMs: number, requests: number])[];
 }
 
+/** What may be created in a day or month. `Infinity`: no limit. */
+export interface QuotaAmount {
+  readonly videos: number;
+  readonly bytes: number;
+  /** Minutes of video. */
+  readonly minutes: number;
+}
+
+/** The rest of a quota, and the time until the next day or month. */
+export interface QuotaRoom {
+  readonly left: Pick<QuotaAmount, 'videos' | 'bytes'>;
+  readonly most: Pick<QuotaAmount, 'videos' | 'bytes'>;
+  readonly resetsInMs: number;
+  readonly periodMs: number;
+}
+
 /** What limits the backlog most. */
 export type Limit =
   | 'upload bandwidth'
   | 'upload slots'
   | 'upload window'
   | 'request budget'
+  | 'quota'
   | 'processing at the service'
   | 'publish quiet'
   | 'pause'
@@ -89,9 +108,13 @@ export function estimate(backlog: Backlog, pace: Pace, isPaused = false): Estima
   const requests = requestsOf(backlog, pace, readyInMs(sentInMs ?? 0, backlog, pace) + quietMsOf(backlog, pace));
   if (isPaused) return { limitedBy: 'pause', doneInMs: null, requests };
   const budgetMs = untilRoomMs(requests, pace.room);
-  const limitedBy = limitOf(backlog, pace, { sentInMs, budgetMs });
+  const quotaMs = untilQuotaMs(backlog, pace.quota);
+  const limitedBy =
+    quotaMs > Math.max(budgetMs, sentInMs ?? 0) ? 'quota' : limitOf(backlog, pace, { sentInMs, budgetMs });
   const doneInMs =
-    sentInMs === null ? null : readyInMs(Math.max(sentInMs, budgetMs), backlog, pace) + quietMsOf(backlog, pace);
+    sentInMs === null
+      ? null
+      : readyInMs(Math.max(sentInMs, budgetMs, quotaMs), backlog, pace) + quietMsOf(backlog, pace);
   return { limitedBy, doneInMs, requests };
 }
 
@@ -131,6 +154,26 @@ const pollShare = 0.015;
 
 function hasToBeProcessed({ toCreate, toSend, processing }: Backlog): boolean {
   return toCreate + toSend + processing > 0;
+}
+
+/**
+ * Returns milliseconds until the quota has room for the last of these files. Minutes of video are not estimated, because
+ * no file was read for its duration yet. Pure.
+ */
+function untilQuotaMs({ toCreate, toSend, bytesToSend }: Backlog, quota: QuotaRoom | null): number {
+  if (quota === null || toCreate === 0) return 0;
+  const { left, most, resetsInMs, periodMs } = quota;
+  const bytesToCreate = toSend === 0 ? 0 : bytesToSend * Math.min(1, toCreate / toSend);
+  const periods = Math.max(
+    periodsOf(toCreate, left.videos, most.videos),
+    periodsOf(bytesToCreate, left.bytes, most.bytes),
+  );
+  return periods === 0 ? 0 : resetsInMs + (periods - 1) * periodMs;
+}
+
+/** Returns how many further periods are needed for an amount. */
+function periodsOf(amount: number, left: number, most: number): number {
+  return amount <= left ? 0 : Math.ceil((amount - left) / most);
 }
 
 /** How long a request counts: an hour, plus a minute because counters cover a minute each. */

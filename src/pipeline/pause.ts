@@ -1,6 +1,6 @@
 import type { Events, Pause } from './events.ts';
 import { offlineProbeMs, suspendedMs } from './file/backoff.ts';
-import { unknownNameCodes } from './file/failure.ts';
+import { ownQuotaCode, unknownNameCodes } from './file/failure.ts';
 import type { Failure, FailureKind } from './file/failure.ts';
 import type { Clock, VideoLibrary } from './file/ports.ts';
 import { isLedgerFailure, passesSoon } from './file/store-errors.ts';
@@ -117,7 +117,7 @@ export const closed: BreakerState = { pause: null, probes: 0 };
 export const folderAway = 'folder_away';
 
 /** Codes of failures that hold back only a group of files: those of one folder, channel or feed. */
-const holdsBackSome: ReadonlySet<string> = new Set([folderAway, ...Object.values(unknownNameCodes)]);
+const holdsBackSome: ReadonlySet<string> = new Set([folderAway, ownQuotaCode, ...Object.values(unknownNameCodes)]);
 
 /**
  * Returns the breaker's state after a failure. A refused account or an unreachable network opens the breaker

@@ -44,6 +44,7 @@ function working(ids: readonly string[]): Daemon {
       pollTrouble: () => null,
       noSlot: () => null,
       uploads: () => [],
+      quotaRoom: () => null,
       pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
       unconfirmedCreates: () => [],
       nextPollAt: () => null,

@@ -52,6 +52,7 @@ function daemonOf({ uploads = [{}], pace = {}, conductor = {} }: Partial<World>)
       createsPauses: () => [],
       noSlot: () => 'all',
       uploads: () => live,
+      quotaRoom: () => null,
       pace: () => ({ bytesPerSecond, processingMs: null, latePoll: null }),
       ...conductor,
     },

@@ -15,6 +15,7 @@ const pace: Pace = {
   processingMs: 120_000,
   pollMs: 15_000,
   latePoll: null,
+  quota: null,
   quietMs: 10_000,
   atMostMs: 120_000,
 };
@@ -39,6 +40,19 @@ test.for<[Limit, Pace, string]>([
     'request budget',
     { ...pace, latePoll: { inMs: 9 * 60_000, everyMs: 600_000 } },
     '12 of 1000 requests are left this hour, and the next check waits until 14:09; more from 14:32 on',
+  ],
+  [
+    'quota',
+    {
+      ...pace,
+      quota: {
+        left: { videos: 3, bytes: 2_000_000_000 },
+        most: { videos: 100, bytes: 5_000_000_000 },
+        resetsInMs: 10 * 3_600_000,
+        periodMs: 86_400_000,
+      },
+    },
+    '3 of 100 videos are left; 2 GB of 5 GB are left; more from 2026-11-23 00:00 on',
   ],
   ['processing at the service', pace, 'it takes about 2 min per video'],
   ['processing at the service', unknown, 'it has not finished any video yet'],

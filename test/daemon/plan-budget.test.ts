@@ -16,7 +16,7 @@ const refused = block(spent, now, { retryAfterMs: 1_800_000, limit });
 const config = {
   stateDir: '/none',
   folders: [],
-  service: { requestsPerHour: limit },
+  service: { requestsPerHour: limit, quota: null },
   uploads: { window: null, bandwidth: { otherwise: null, windows: [] }, concurrency: 4 },
   poll: { intervalMs: 15_000 },
   publish: { quietMs: 10_000, atMostMs: 120_000 },

@@ -91,6 +91,7 @@ const pace: PlanWorld['pace'] = {
   processingMs: null,
   pollMs: 1_000,
   latePoll: null,
+  quota: null,
   quietMs: 2_000,
   atMostMs: 60_000,
 };

@@ -14,6 +14,7 @@ import { until } from '../support/until.ts';
 const upload = { id: 'f_1', sentBytes: 1, sizeBytes: 2, idleMs: 0, bytesPerSecond: 10 };
 const conductor = {
   uploads: () => [upload],
+  quotaRoom: () => null,
   pace: () => ({ bytesPerSecond: 10, processingMs: 7, latePoll: null }),
   pause: () => null,
   createsPauses: () => [],

@@ -39,6 +39,7 @@ const daemon = {
     pollTrouble: (): PollTrouble | null => null,
     noSlot: (): NoSlot | null => null,
     uploads: () => [running],
+    quotaRoom: () => null,
     pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
   },
   rows: { isHeld: (id: string) => id === 'f_1', held: () => ['f_1'] },

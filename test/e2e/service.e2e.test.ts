@@ -273,6 +273,32 @@ describe.concurrent('a service that is unreachable or refuses everything', () =>
     await allDone(`no-${name}`);
   });
 
+  test('full storage: one cause over a kill, no further request, and files continue', async () => {
+    await using waiting = await startWaiting();
+    const { station, some, dropSome, allDone, noneFailed } = waiting;
+    let refused = 0;
+    station.faults.api = (request, response) =>
+      isCreate(request) && (refused += 1) > 0 && refusal(response, 507, 'storage_full');
+    const waits = () =>
+      until('new files wait', async () => (await station.status()).waits.some(({ cause }) => cause === 'storage'));
+    await dropSome('full');
+    await waits();
+    // Two create requests are sent at a time.
+    expect(refused).toBeLessThanOrEqual(2);
+    const before = refused;
+    station.daemon().child.kill('SIGKILL');
+    await station.daemon().ended;
+    await station.start();
+    await waits();
+    expect((await station.status()).waits).toMatchObject([{ cause: 'storage', holds: 'new files' }]);
+    await noneFailed();
+    expect(refused).toBe(before);
+    expect((await station.failures(some('full'))).length).toBeLessThanOrEqual(refused);
+    station.faults.api = null;
+    await station.retryAll();
+    await allDone('full');
+  });
+
   test('404 to everything is the address, not the files: everything waits with the reason', async () => {
     await using waiting = await startWaiting();
     const { station, waits, dropSome, allDone, noneFailed } = waiting;

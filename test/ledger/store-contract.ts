@@ -655,6 +655,26 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
     });
   });
 
+  describe('what was created since a time', () => {
+    test('is counted with its bytes, ended or not, and with the records that were deleted', async () => {
+      const rows = [
+        { ...named('a', created), createdAt: 10 },
+        { ...named('b', created), createdAt: 20 },
+        { ...named('c', created), createdAt: 30, end: 'done' as const, endedAt: 40 },
+        { ...named('d', created), createdAt: 5, end: 'done' as const, endedAt: 40 },
+        { ...named('e', created), createdAt: 30, sourceUrl: 'https://media.example.com/e.mp4' },
+        named('f'),
+      ];
+      await withRows(rows, async (store) => {
+        const { size } = someVersion;
+        expect(await store.createdSince(20)).toEqual({ videos: 3, bytes: 2 * size });
+        await store.noteDeletion('vid_9', 25);
+        expect(await store.createdSince(20)).toEqual({ videos: 4, bytes: 2 * size });
+        expect(await store.createdSince(50)).toEqual({ videos: 0, bytes: 0 });
+      });
+    });
+  });
+
   describe('feeds that are due', () => {
     test('are there until they were published; what is noted during that stays', async () => {
       await withRows([], async (store) => {

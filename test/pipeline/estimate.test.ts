@@ -19,6 +19,7 @@ const pace: Pace = {
   processingMs: minute,
   pollMs: 15_000,
   latePoll: null,
+  quota: null,
   quietMs: 10_000,
   atMostMs: 120_000,
 };
@@ -39,6 +40,48 @@ describe('what waits is limited by', () => {
     ['nothing, when nothing waits', {}, {}, 'nothing', 0],
     ['the slots, when files wait for one', files(100, 100), {}, 'upload slots', 1_000_000 + 85_000],
     ['the line, when only what is being sent is left', files(4, 1_000), {}, 'upload bandwidth', 400_000 + 85_000],
+    [
+      'the quota of videos, day by day',
+      files(100, 1),
+      {
+        quota: {
+          left: { videos: 10, bytes: Infinity },
+          most: { videos: 40, bytes: Infinity },
+          resetsInMs: 3_600_000,
+          periodMs: 86_400_000,
+        },
+      },
+      'quota',
+      3_600_000 + 2 * 86_400_000 + 85_000,
+    ],
+    [
+      'the quota of bytes',
+      files(10, 100),
+      {
+        quota: {
+          left: { videos: Infinity, bytes: 500 * MB },
+          most: { videos: Infinity, bytes: 500 * MB },
+          resetsInMs: 3_600_000,
+          periodMs: 86_400_000,
+        },
+      },
+      'quota',
+      3_600_000 + 85_000,
+    ],
+    [
+      'no quota that has room',
+      files(4, 1_000),
+      {
+        quota: {
+          left: { videos: 4, bytes: Infinity },
+          most: { videos: 40, bytes: Infinity },
+          resetsInMs: 3_600_000,
+          periodMs: 86_400_000,
+        },
+      },
+      'upload bandwidth',
+      400_000 + 85_000,
+    ],
     [
       'the configured bandwidth, when it is used up',
       files(100, 100),

@@ -22,6 +22,7 @@ import type {
   AdoptionStore,
   Listing,
   IntakeStore,
+  CreatedStore,
   LeftoverStore,
   NoteStore,
   PauseStore,
@@ -45,6 +46,7 @@ export type Stores = FileStore &
   IntakeStore &
   FirstStartStore &
   AdoptionStore &
+  CreatedStore &
   LeftoverStore;
 
 /** The durable rows, in memory. It passes the same contract as the ledger (test/ledger/store-contract.ts). */
@@ -331,6 +333,13 @@ export class MemoryStore implements Stores {
 
   async hasVideo(wanted: string): Promise<boolean> {
     return this.all.some(({ videoId }) => videoId === wanted);
+  }
+
+  async createdSince(since: number): Promise<{ videos: number; bytes: number }> {
+    const created = this.all.filter(({ createdAt }) => createdAt !== null && createdAt >= since);
+    const deleted = [...this.#deletions.values()].filter((at) => at >= since).length;
+    const bytes = created.reduce((sum, { version, sourceUrl }) => sum + (sourceUrl === null ? version.size : 0), 0);
+    return { videos: created.length + deleted, bytes };
   }
 
   async noteDeletion(videoId: string, at: number): Promise<void> {

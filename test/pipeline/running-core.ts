@@ -55,6 +55,7 @@ export function someWorld({ clock, store, service }: ReturnType<typeof outside>)
     isArchiveSeen: () => true,
     logger: silentLogger,
     uploadsStartAt: () => null,
+    quota: () => null,
     mayTake: () => true,
     turn: alwaysOurs,
     elsewhere: null,

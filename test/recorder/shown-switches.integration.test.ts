@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
+  mostDailyVideos,
   mostUploadBytes,
   openPoints,
   profiles,
@@ -74,6 +75,7 @@ async function tryEverything(baseUrl: string): Promise<void> {
   await ask('DELETE', `/videos/${video.id}`);
   sandbox.setClock(new Date(start + 7_200_000));
   await put(late);
+  for (let n = 0; n <= mostDailyVideos; n += 1) await create();
   await admin({ sandbox }, 'PUT /rate-limit', { requests_per_hour: 1 });
   for (const _ of [1, 2]) await ask('GET', '/channels');
 }

@@ -14,6 +14,8 @@ import { whyFrozenAtStart } from '../../watch/root.ts';
 import { systemClock } from '../daemon.ts';
 import type { Daemon } from '../daemon.ts';
 import { paceOf } from '../../view/outlook/pace.ts';
+import { roomOfQuota } from '../../pipeline/quota.ts';
+import { quotaAt } from '../quota-period.ts';
 import { laterFrom } from '../upload-times.ts';
 import type { LedgerToRead } from '../state/ledger-to-read.ts';
 
@@ -46,7 +48,10 @@ export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {
     config,
     ledger,
     clock: systemClock,
-    pace: paceOf({ conductor, gate, times, fleet, config: () => config }),
+    pace: {
+      ...paceOf({ conductor, gate, times, fleet, config: () => config }),
+      quota: await quotaRoomOf(config, ledger),
+    },
     whyAway: async (folder) => {
       const status = folders.status().find(({ path }) => path === folder);
       return status?.state === 'frozen' ? status.why : null;
@@ -63,14 +68,28 @@ export async function worldOfLedger(config: Config, ledger: LedgerToRead | null)
     config,
     ledger,
     clock: systemClock,
-    pace: paceFrom(config, budget ?? { window: emptyWindow, now: 0 }, systemClock.now()),
+    pace: {
+      ...paceFrom(config, budget ?? { window: emptyWindow, now: 0 }, systemClock.now()),
+      quota: await quotaRoomOf(config, ledger),
+    },
     whyAway: async (folder) => (ledger === null ? null : whyFrozenAtStart(folder, ledger)),
     whyForeign: (directory) => whyForeign(directory, us),
   };
 }
 
+/** Returns what is left of `service.quota`; null if there is none. @param ledger null: none was ever written */
+async function quotaRoomOf(
+  { service }: Config,
+  ledger: Pick<LedgerToRead, 'createdSince'> | null,
+): Promise<Pace['quota']> {
+  const now = systemClock.now();
+  const quota = quotaAt(service.quota, now);
+  if (quota === null) return null;
+  return roomOfQuota(quota, (await ledger?.createdSince(quota.since)) ?? { videos: 0, bytes: 0 }, now);
+}
+
 /** Returns the pace from the configuration alone, before anything has been measured. */
-function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetNow, nowMs: number): Pace {
+function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetNow, nowMs: number): Omit<Pace, 'quota'> {
   return {
     bytesPerSecond: null,
     processingMs: null,

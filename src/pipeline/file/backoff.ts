@@ -1,3 +1,4 @@
+import { ownQuotaCode } from './failure.ts';
 import type { Failure } from './failure.ts';
 import { isDiskFull, passesSoon } from './store-errors.ts';
 
@@ -46,7 +47,7 @@ export function backoffMs(attempts: number, failure: Failure, policy: RetryPolic
   switch (failure.kind) {
     case 'suspended':
       // The next try of new files is due at a time of its own.
-      if (failure.account !== undefined) return Math.max(1, asked);
+      if (failure.account !== undefined || failure.code === ownQuotaCode) return Math.max(1, asked);
       return passesSoon(failure.code) ? awayMs(asked, random) : Math.max(asked, suspendedMs(failure.code));
     case 'offline':
     case 'throttled':

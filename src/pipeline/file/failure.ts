@@ -170,6 +170,9 @@ export const outsideWindowCode = 'upload_window';
 /** Code for 'no request was sent, because the service refuses new videos'. */
 export const createsRefusedCode = 'creates_refused';
 
+/** Code for 'no request was sent, because `service.quota` is used up'. */
+export const ownQuotaCode = 'service_quota';
+
 /** Codes of files that are waiting for a channel or feed that the service does not have. */
 export const unknownNameCodes = { channel: 'unknown_channel', feed: 'unknown_feed' } as const;
 
@@ -187,6 +190,7 @@ const mereWaits: ReadonlySet<string> = new Set([
   twinCode,
   outsideWindowCode,
   createsRefusedCode,
+  ownQuotaCode,
 ]);
 
 /**

@@ -230,6 +230,12 @@ export interface DueFeed {
   readonly isNow: boolean;
 }
 
+/** Counts what was created, for the quota of the service. */
+export interface CreatedStore {
+  /** Counts the records created at or after this time (epoch milliseconds), by all hosts, and the bytes of their files. */
+  createdSince(since: number): Promise<{ readonly videos: number; readonly bytes: number }>;
+}
+
 /** Small records that survive a restart, and that all hosts of a fleet share. */
 export interface NoteStore {
   /** @returns the record, which its owner validates; null if there is none or it is damaged */

@@ -16,6 +16,7 @@ import type {
   VideoHost,
 } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
+import type { Quota } from '../quota.ts';
 import type { SizeLimits } from '../size-limits.ts';
 import { bury, isRecorded, isUnsure } from './delete-video.ts';
 import type { RecordedStore } from './delete-video.ts';
@@ -34,6 +35,7 @@ export interface CreateWorld extends TwinWorld {
   readonly clock: Clock;
   readonly unconfirmed: UnconfirmedCreates;
   readonly sizeLimits: Pick<SizeLimits, 'whyNot'>;
+  readonly quota: Pick<Quota, 'admit' | 'created'>;
   /** Returns a new token, never used before. */
   newToken(): string;
 }
@@ -69,6 +71,8 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
   if (facts.sourceUrl !== null && facts.intent !== null) return setback(unclearImport);
   const twin = facts.onDuplicate === 'skip' && facts.sourceUrl === null ? await findTwin(facts, signal, world) : null;
   if (twin !== null) return setback(twin);
+  const beyondQuota = await world.quota.admit(facts);
+  if (beyondQuota !== null) return setback(beyondQuota);
   if (!(await world.unconfirmed.mayRisk())) return setback(tooManyUnconfirmed(world));
   if (!(await world.budget.take('create', signal))) return setback(stopped);
   // The wait for the request budget may have taken an hour.
@@ -101,6 +105,7 @@ async function ask(row: Row, world: CreateWorld): Promise<Outcome> {
   // This request is never aborted: its answer is worth more than a quick exit, and the client has its own timeout.
   const answer = await world.host.create(facts, token, new AbortController().signal);
   if (!answer.ok) return unanswered(row, answer.failure);
+  await world.quota.created(facts);
   const { videoId, uploadUrl } = answer.value;
   if (world.binding.has(videoId) || (await world.store.hasVideo(videoId))) return refuseId(row, videoId);
   if (uploadUrl === null && facts.sourceUrl === null) return giveUp(row, answer.value, world);

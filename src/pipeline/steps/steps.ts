@@ -2,6 +2,7 @@ import type { Budget, Elsewhere, LeftoverStore, LocalFiles, Receipts, VideoHost,
 import type { Facts } from '../file/facts.ts';
 import type { RowStore } from '../file/row-groups.ts';
 import type { Failure } from '../file/failure.ts';
+import type { Quota } from '../quota.ts';
 import type { RefusedCreates } from '../refused-creates.ts';
 import type { ServiceNames } from '../service-names.ts';
 import type { SizeLimits } from '../size-limits.ts';
@@ -29,6 +30,7 @@ export interface StepsWorld {
   readonly names: Pick<ServiceNames, 'whyNot'>;
   readonly sizeLimits: SizeLimits;
   readonly refusedCreates: Pick<RefusedCreates, 'admit'>;
+  readonly quota: Pick<Quota, 'admit' | 'created'>;
   uploadsStartAt(): number | null;
   newToken(): string;
 }

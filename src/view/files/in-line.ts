@@ -19,7 +19,10 @@ export interface Standing {
 
 /** The parts of the running daemon needed to estimate when files in line start. */
 export interface LineWorld extends PaceWorld {
-  readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'createsPauses' | 'createsWaitUntil' | 'noSlot' | 'uploads'>;
+  readonly conductor: Pick<
+    Conductor,
+    'pace' | 'quotaRoom' | 'pause' | 'createsPauses' | 'createsWaitUntil' | 'noSlot' | 'uploads'
+  >;
   readonly rows: Pick<Rows, 'held'>;
 }
 

@@ -1,6 +1,6 @@
 import type { Backlog, Limit, Pace } from '../../pipeline/estimate.ts';
 import type { Pause } from '../../pipeline/events.ts';
-import { rate } from '../words/amounts.ts';
+import { rate, size } from '../words/amounts.ts';
 import { clockTime } from '../words/clock-time.ts';
 
 /** The facts that explain a limit. */
@@ -29,6 +29,7 @@ const names: Readonly<Record<Limit, string | null>> = {
   'upload slots': 'Limited by upload slots',
   'upload window': 'Limited by uploads.window',
   'request budget': 'Limited by the request budget',
+  quota: 'Limited by service.quota',
   'processing at the service': 'Limited by processing at the service',
   'publish quiet': 'Limited by publish.quiet',
   pause: 'Waiting',
@@ -49,6 +50,7 @@ const words: Readonly<Record<Limit, (about: About) => string>> = {
     return opens === undefined ? 'uploads may not start' : `uploads start at ${clockTime(nowMs + opens.inMs, nowMs)}`;
   },
   'request budget': ({ pace, nowMs }) => budgetWords(pace, nowMs),
+  quota: ({ pace: { quota }, nowMs }) => quotaWords(quota, nowMs),
   'processing at the service': ({ pace: { processingMs } }) =>
     processingMs === null ? 'it has not finished any video yet' : `it takes about ${seconds(processingMs)} per video`,
   'publish quiet': ({ pace }) => `feeds are published ${seconds(pace.quietMs)} after the last video became ready`,
@@ -78,6 +80,14 @@ function budgetWords({ room, latePoll }: Pace, nowMs: number): string {
 export function allowedWords(reported: { readonly left: number; readonly until: number }, nowMs: number): string {
   const { left, until } = reported;
   return `the service allows ${left} more until ${clockTime(until, nowMs)}`;
+}
+
+function quotaWords(quota: Pace['quota'], nowMs: number): string {
+  if (quota === null) return '';
+  const { left, most, resetsInMs } = quota;
+  const videos = most.videos === Infinity ? [] : [`${left.videos} of ${most.videos} videos are left`];
+  const bytes = most.bytes === Infinity ? [] : [`${size(left.bytes)} of ${size(most.bytes)} are left`];
+  return [...videos, ...bytes, `more from ${clockTime(nowMs + resetsInMs, nowMs)} on`].join('; ');
 }
 
 function seconds(ms: number): string {

@@ -1,4 +1,5 @@
 import type { Conductor } from '../../pipeline/conductor.ts';
+import { ownQuotaCode } from '../../pipeline/file/failure.ts';
 import { estimate } from '../../pipeline/estimate.ts';
 import type { Backlog } from '../../pipeline/estimate.ts';
 import { begun } from '../../pipeline/sending-time.ts';
@@ -20,7 +21,7 @@ export interface Waiting {
 }
 
 export interface OutlookWorld extends PaceWorld {
-  readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'createsPauses' | 'pauses' | 'uploads'>;
+  readonly conductor: Pick<Conductor, 'pace' | 'quotaRoom' | 'pause' | 'createsPauses' | 'pauses' | 'uploads'>;
 }
 
 /** Determines the backlog's main bottleneck and its completion time. Pure. @param now epoch milliseconds */
@@ -29,7 +30,9 @@ export function outlookOf(world: OutlookWorld, { backlog: all, lines }: Waiting,
   const held = heldLines(lines, conductor.pauses);
   const byPeople =
     held.length > 0 && held.length === lines.length ? conductor.pauses.holds(held[0]?.folder ?? '') : null;
-  const refused = conductor.createsPauses().find(({ channel }) => channel === undefined) ?? null;
+  // The end of `service.quota` is known, so it is a limit and not a pause.
+  const refused =
+    conductor.createsPauses().find(({ channel, code }) => channel === undefined && code !== ownQuotaCode) ?? null;
   const pause =
     conductor.pause() ??
     refused ??

@@ -9,7 +9,7 @@ import type { UploadHours } from '../../pipeline/sending-time.ts';
 
 /** The parts of the daemon that the pace is computed from. */
 export interface PaceWorld {
-  readonly conductor: Pick<Conductor, 'pace'>;
+  readonly conductor: Pick<Conductor, 'pace' | 'quotaRoom'>;
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly times: { limit(): number | null; mayStart(): boolean; later(): readonly UploadHours[] };
   /** Null: the ledger is not shared. */
@@ -30,6 +30,7 @@ export function paceOf(world: PaceWorld): Pace {
     later: times.later(),
     slots: slotsOf(world.fleet, uploads.concurrency),
     room: roomOf(gate.snapshot()),
+    quota: conductor.quotaRoom(),
     pollMs: poll.intervalMs,
     quietMs: publish.quietMs,
     atMostMs: publish.atMostMs,

@@ -102,6 +102,7 @@ const places: Readonly<Record<Exclude<Limit, 'request budget'>, StageName | null
   'upload bandwidth': 'uploading',
   'upload slots': 'uploading',
   'upload window': 'queued',
+  quota: 'queued',
   'processing at the service': 'processing',
   'publish quiet': 'publishing',
   // The headline sentence already reports the pause.

@@ -7,6 +7,7 @@ import { outcomeOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { created, failure, someFacts, someVersion, uploaded } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
+import { noQuota } from '../no-quota.ts';
 import { noSizeLimits } from '../no-size-limits.ts';
 
 const live = new AbortController().signal;
@@ -52,6 +53,7 @@ function open(other: Partial<Facts> = {}) {
     receipts: { append: async (step, facts) => note(`receipt: ${step} ${facts.videoId}, row ${store.row().videoId}`) },
     newToken: () => 'token',
     sizeLimits: noSizeLimits,
+    quota: noQuota,
     unconfirmed: { mayRisk: async () => unconfirmed.may, waitUntil: () => (unconfirmed.may ? null : 1_500_000) },
   };
   const run = () => outcomeOf(store, (row) => createRecord(row, live, world));

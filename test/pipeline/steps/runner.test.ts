@@ -15,6 +15,7 @@ import { MemoryStore } from '../memory-store.ts';
 import { recordingLogger } from '../silent-logger.ts';
 import { created, failure, someFacts, uploaded } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
+import { noQuota } from '../no-quota.ts';
 import { noSizeLimits } from '../no-size-limits.ts';
 
 /** A runner over a service that takes everything, but for what the test puts in its place. */
@@ -51,6 +52,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     binding: new Set(),
     newToken: () => 'token',
     sizeLimits: noSizeLimits,
+    quota: noQuota,
     unconfirmed: { mayRisk: async () => true, waitUntil: () => null },
     ...other,
   };

@@ -25,6 +25,7 @@ import type { Choose, Explorable } from './explore.ts';
 import { recordOf, service } from './service.ts';
 import type { SpecId } from './specs.ts';
 import type { WorldState } from './world-state.ts';
+import { noQuota } from '../../pipeline/no-quota.ts';
 import { noSizeLimits } from '../../pipeline/no-size-limits.ts';
 
 /** Bugs that the judge must see: what the product does right, undone around it. */
@@ -218,6 +219,7 @@ class Turn {
       clock,
       newToken: () => (options.setting.plant === 'one token' ? 'token#0' : `token#${(state.count += 1)}`),
       sizeLimits: noSizeLimits,
+      quota: noQuota,
       unconfirmed: { mayRisk: async () => true, waitUntil: () => null },
     };
     this.#runner = createRunner({

@@ -27,6 +27,7 @@ export function configOf(own: {
       sendKeyTo: [],
       authorities: {},
       // So that the simulated service, and the judge, know the token of each request.
+      quota: null,
       honoursIdempotencyKey: true,
     },
     ledger: null,

@@ -96,6 +96,7 @@ export const lifeInvariants = {
   'no request is refused by the service': ({ told, switches, requests, expired }) => {
     const gone = new Set<string>();
     const unsigned: string[] = [];
+    let beyondQuota = 0;
     let tooLarge = 0;
     return requests.flatMap(({ number, operation, method, path, query, status, fault, bytesIn }) => {
       const id = path.split('/')[path.startsWith('/uploads/') ? 2 : 3] ?? '';
@@ -116,6 +117,9 @@ export const lifeInvariants = {
       // Two large files are on their way when the first one is refused; a kill may come before that is written down.
       const isTooLarge = operation === 'uploads.put' && [400, 413].includes(status) && (bytesIn ?? 0) < headersBytes;
       if (isTooLarge && switches.max_upload_size !== 'none' && (tooLarge += 1) <= 2 + 2 * told.kills) return [];
+      // Two are sent at a time, and a file that is retried tries again; a kill may forget the first refusal.
+      const isQuota = operation === 'videos.create' && [403, 429, 507].includes(status);
+      if (isQuota && switches.daily_videos !== 'any' && (beyondQuota += 1) <= 2 * starts) return [];
       // Whether a deletion came about is asked until it did.
       if (status === 404 && gone.has(id)) return [];
       return [found(what, `answered with ${status}`)];

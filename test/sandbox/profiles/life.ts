@@ -177,7 +177,8 @@ class Life {
     await this.#bringArchive();
     for (const path of this.#large) await this.#world.people.drop(path, clipWith(randomBytes(mostUploadBytes)));
     // More than a page of the list has, in every other life.
-    const others = this.#random() < 0.5 ? 110 : 0;
+    const { switches } = (await admin({ sandbox }, 'GET /profile')).body.data;
+    const others = this.#random() < 0.5 && switches.daily_videos === 'any' ? 110 : 0;
     for (let n = 0; n < others; n += 1) await this.#world.service.createForeign(`Other ${n}`);
     const { body } = await admin({ sandbox }, 'POST /webhooks', { url: `http://127.0.0.1:${page}/webhooks` });
     this.#webhook = body.data.id;
@@ -201,8 +202,9 @@ class Life {
     await service.plan([]);
     await admin({ sandbox }, 'PUT /rate-limit', { requests_per_hour: 1_000_000 });
     if (this.#daemon?.isRunning() !== true) await this.#start();
-    // Where uploads are redirected, every file waits until now.
-    await admin({ sandbox }, 'POST /profile/switches', { upload_redirect: 'none' });
+    // Where uploads are redirected or a quota is spent, files wait until now.
+    await admin({ sandbox }, 'POST /profile/switches', { upload_redirect: 'none', daily_videos: 'any' });
+    await this.#call('POST', '/retry', { names: [], selection: { states: ['retrying'] }, by: 'editor' });
     const ended = await this.#ended('all have ended');
     await this.#call('POST', '/retry', { names: [], selection: { states: ['failed'] }, by: 'editor' });
     await this.#ended('all have ended again');

@@ -24,7 +24,9 @@ export function lifeNames({
 export async function playNamed(name: string, program: string, patienceMs?: number): Promise<Lived> {
   const [, kind = '', seed = ''] = /^([\w-]+)@(.+)$/.exec(name) ?? [];
   const rest = { seed: name, program, ...(patienceMs !== undefined && { patienceMs }) };
-  if (kind === 'random') return playLife({ profile: 'default', switches: randomSwitches(seed), ...rest });
+  // With a quota, most files would only wait.
+  if (kind === 'random')
+    return playLife({ profile: 'default', switches: randomSwitches(seed, ['daily_videos']), ...rest });
   const profile = profileNames.find((each) => each === kind);
   if (profile === undefined) throw new TypeError(`${name} is not the name of a life, such as lenient@2 or random@17`);
   return playLife({ profile, ...rest });

@@ -236,6 +236,25 @@ describe('a switch', () => {
     expect((await put({})).status).toBe(200);
   });
 
+  test.each([
+    ['quota_reached', 403],
+    ['daily_limit_reached', 429],
+    ['insufficient_storage', 507],
+  ])(
+    'daily_videos=%s: the seventh video of a day is refused with %i, and all else is answered as usual',
+    async (code, status) => {
+      await set({ daily_videos: code });
+      const { id } = await ready();
+      for (let n = 1; n < 6; n += 1) expect((await create()).status).toBe(201);
+      const refused = await create();
+      expect([refused.status, refused.body.error.code]).toEqual([status, code]);
+      expect(Number(refused.headers.get('retry-after') ?? 0) > 0).toBe(status === 429);
+      expect((await call('GET', `/videos/${id}`)).status).toBe(200);
+      sandbox.setClock(new Date(Date.now() + 24 * 60 * 60_000));
+      expect((await create()).status).toBe(201);
+    },
+  );
+
   test.each(['413', '400', 'entity_too_large'])(
     'max_upload_size=%s: a file of more than 2 MiB is refused before its body, and a smaller one is taken',
     async (form) => {

@@ -64,6 +64,26 @@ describe('what can be wrong with the daemon as a whole', () => {
       },
     ],
     [
+      'the quota is spent',
+      seenBy({ creates: [pause({ kind: 'suspended', holds: 'new files', code: 'quota_reached', trouble: 'quota' })] }),
+      {
+        kind: 'paused',
+        minutes: 5,
+        title: 'New files wait for the quota',
+        over: 'The quota of the service has room again',
+      },
+    ],
+    [
+      'the storage of the service is full',
+      seenBy({ creates: [pause({ kind: 'suspended', holds: 'new files', code: 'storage_full', trouble: 'storage' })] }),
+      {
+        kind: 'key_refused',
+        minutes: 0,
+        title: 'New files wait for storage on the service',
+        over: 'The service has storage again',
+      },
+    ],
+    [
       'an upload host refuses',
       seenBy({ pause: pause({ kind: 'suspended', holds: 'uploads', code: 'forbidden' }) }),
       {

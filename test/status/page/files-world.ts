@@ -88,6 +88,7 @@ export function daemonWith(ledger: Ledger): Daemon {
       pollTrouble: () => null,
       noSlot: () => null,
       uploads: () => [],
+      quotaRoom: () => null,
       pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
     },
     rows: { isHeld: () => false, held: () => [] },

@@ -26,6 +26,7 @@ const quiet = {
   feedsWaiting: () => [],
   uploads: () => [],
   nextPollAt: () => null,
+  quotaRoom: () => null,
   pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
 };
 

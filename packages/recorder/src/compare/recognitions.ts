@@ -178,6 +178,14 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
       })(exchanges),
     ],
   },
+  daily_videos: {
+    from: 'a creation that is refused with 403 `quota_reached`, 429 `daily_limit_reached` or 507 `insufficient_storage`',
+    shown: each(({ operation, status, exchange }) => {
+      if (operation?.name !== 'videos.create' || status < 400) return null;
+      const says = JSON.stringify(exchange.answer?.body);
+      return openPoints.daily_videos.values.find((code) => code !== 'any' && says.includes(code)) ?? null;
+    }),
+  },
   max_upload_size: {
     from: 'an upload of more than 2 MiB: taken, or refused with 413 or with 400',
     shown: each(({ exchange, operation, status }) => {

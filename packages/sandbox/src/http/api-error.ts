@@ -52,6 +52,8 @@ const STATUS = {
   unsupported_media_type: 415,
   range_not_satisfiable: 416,
   expectation_failed: 417,
+  quota_reached: 403,
+  daily_limit_reached: 429,
   misdirected_request: 421,
   invalid_request: 422, // well-formed, but not what the specification describes
   headers_too_large: 431,

@@ -5,6 +5,8 @@ import type { Services } from '../services.ts';
 import type { Handler } from './handler.ts';
 import { ApiError } from './api-error.ts';
 import { KnownKeys } from '../profiles/known-keys.ts';
+import { mostDailyVideos } from '../profiles/switch-table.ts';
+import type { Switches } from '../profiles/switch-table.ts';
 import { jsonBody, query, pageNumber, nameField, textField } from './input.ts';
 import { videoListItem, wholeVideo } from './wire.ts';
 
@@ -34,11 +36,12 @@ export function listVideos({ records: { videos }, lifecycle, links, switchboard 
  * an upload_url.
  */
 export function createVideo({
-  records: { channels },
+  records: { channels, videos },
   admission,
+  clock,
   events,
   switchboard,
-}: Pick<Services, 'records' | 'admission' | 'events'> & Switched): Handler {
+}: Pick<Services, 'records' | 'admission' | 'clock' | 'events'> & Switched): Handler {
   const known = new KnownKeys<CreatedVideo>();
   events.listen(({ type }) => {
     if (type === 'reset') known.forget();
@@ -58,11 +61,27 @@ export function createVideo({
       tags: body.tags ?? [],
       sourceUrl: body.source_url ?? null,
     };
+    refuseBeyondQuota(switchboard.now.daily_videos, videos, clock.nowMs());
     const { id, uploadUrl } = admission.admit(fields);
     const created: CreatedVideo = { id, upload_url: uploadUrl, status: 'pending' };
     known.remember(key, created);
     return context.json(created, 201);
   };
+}
+
+const dayMs = 24 * 60 * 60_000;
+
+/** @throws ApiError the account has its videos of the day */
+function refuseBeyondQuota(
+  code: Switches['daily_videos'],
+  videos: Pick<Services['records']['videos'], 'countSince'>,
+  nowMs: number,
+): void {
+  const midnightMs = Math.floor(nowMs / dayMs) * dayMs;
+  if (code === 'any' || videos.countSince(midnightMs) < mostDailyVideos) return;
+  const retryAfter = { 'Retry-After': String(Math.ceil((midnightMs + dayMs - nowMs) / 1_000)) };
+  const says = `The account has reached its ${mostDailyVideos} videos of the day.`;
+  throw new ApiError(code, says, code === 'daily_limit_reached' ? retryAfter : {});
 }
 
 /** GET /videos/:id. assumed: wrapped in data, as api-spec section 4 states for answers in general. */

@@ -136,6 +136,12 @@ export const openPoints = {
     dropcast:
       'sends what the answer names; after a signature mismatch sends the file once more without Content-Type, and remembers for the host',
   },
+  daily_videos: {
+    about: 'POST /videos once the account has six videos of the day (UTC)',
+    values: ['any', 'quota_reached', 'daily_limit_reached', 'insufficient_storage'],
+    why: 'Section 8 shows no limit on videos. `quota_reached`: 403; `daily_limit_reached`: 429, whose `Retry-After` leads to midnight; `insufficient_storage`: 507. All other requests are answered as usual.',
+    dropcast: 'lets new files wait as one cause, tries one an hour or at the time of `Retry-After`, and fails none',
+  },
   max_upload_size: {
     about: 'PUT of a file larger than 2 MiB',
     values: ['none', '413', '400', 'entity_too_large'],
@@ -201,6 +207,9 @@ export const openPoints = {
 } as const satisfies Readonly<Record<string, OpenPoint>>;
 
 export type SwitchName = keyof typeof openPoints;
+
+/** Number of videos that the sandbox accepts in a day with `daily_videos`. */
+export const mostDailyVideos = 6;
 
 /** Largest upload that the sandbox accepts with `max_upload_size`. */
 export const mostUploadBytes = 2 * 1024 ** 2;
@@ -271,6 +280,9 @@ export const profiles = {
   'required-headers': { upload_headers: 'required_headers', create_body: 'wrapped' },
   'listed-headers': { upload_headers: 'headers', extra_fields: 'yes' },
   'signed-without-type': { upload_headers: 'without_type' },
+  'daily-quota': { daily_videos: 'quota_reached' },
+  'daily-limit': { daily_videos: 'daily_limit_reached' },
+  'full-storage': { daily_videos: 'insufficient_storage' },
   'small-uploads': { max_upload_size: '413' },
   'small-objects': { max_upload_size: 'entity_too_large' },
   'small-files': { max_upload_size: '400' },

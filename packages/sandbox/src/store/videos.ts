@@ -127,6 +127,12 @@ export class VideoStore {
     return this.#list(filter).total;
   }
 
+  /** Counts the videos created at or after a time (epoch milliseconds) that have not been deleted. */
+  countSince(fromMs: number): number {
+    const row = this.#database.prepare('SELECT COUNT(*) AS total FROM videos WHERE created_at_ms >= ?').get(fromMs);
+    return number(row ?? {}, 'total');
+  }
+
   #list(filter: VideoFilter): KnownList {
     return this.#lists.get(JSON.stringify([filter.channelId, filter.status]), () => {
       const { where, values } = conditionOf(filter);
