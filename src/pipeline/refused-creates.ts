@@ -243,7 +243,7 @@ export function createRefusedCreates(world: {
       if (trouble !== null) return refuse(file, failure, trouble, true);
       if (!isRefusal(failure)) return null;
       const isAlone = failure.kind === 'suspended';
-      if (isAlone && !(await answers())) return null;
+      if (isAlone && !isStillRefused(failure) && !(await answers())) return null;
       if (mayBeOfFile(file)) return isAlone ? { ...failure, kind: 'permanent' } : null;
       if (isAlone || isStillRefused(failure)) return refuse(file, failure, 'account', false);
       const others = refusedAlike(file, failure);

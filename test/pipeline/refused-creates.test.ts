@@ -169,6 +169,8 @@ test('403 to create requests alone: new files wait, and the account is not pause
   const { pass, until, store, told, conductor } = startCore(world);
   await pass(3 * hour);
   expect(conductor.pause()).toBeNull();
+  // The requests that were under way at first; a later try asks for nothing else.
+  expect(world.service.count('probe')).toBeLessThanOrEqual(2);
   expect(ofPause(told)).toEqual(['paused']);
   expect(world.refused.length).toBeLessThanOrEqual(8);
   isRefusing = false;
