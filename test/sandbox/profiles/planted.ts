@@ -81,15 +81,18 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     // Without the headers, no upload ever succeeds.
     caughtBy: ['it gets there', 'no request is refused by the service'],
   },
-  'the record of a file that is too large is not deleted': {
+  'a file that is too large fails': {
     edits: [
       {
-        anchor: 'const change = { sha256: null, dying: true };',
-        instead: 'const change = { sha256: null, dying: false };',
+        anchor: 'return mayHaveArrived(before) ? setback(failure) : withoutRecord(row, failure, world);',
+        instead: 'return setback(failure);',
       },
     ],
     lives: ['small-uploads@1', 'small-objects@1'],
-    caughtBy: ['it gets there', 'no request is refused by the service'],
+    caughtBy: [
+      'files that are too large for the service are held until it takes them',
+      'only unplayable files need a person',
+    ],
   },
   'a service that takes larger files again releases none': {
     edits: [{ anchor: 'if (isReviewDue) await review();', instead: '' }],
