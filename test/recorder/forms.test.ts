@@ -19,9 +19,6 @@ function formsOf(seen: RecordedExchange): Record<string, readonly string[]> {
 }
 
 const expecting = { request: { headers: { expect: '100-continue' } } };
-const answer = (status: number, headers: Record<string, string>): Partial<RecordedExchange> => ({
-  answer: { status, headers },
-});
 const created = (fields: object): Partial<RecordedExchange> => ({
   answer: { status: 201, headers: {}, body: { json: { id: 'vid_1', ...fields } } },
 });
@@ -32,14 +29,7 @@ test.each<[string, RecordedExchange, Record<string, readonly string[]>]>([
   ['417', exchange('PUT', 417, expecting), { expect: ['refused'] }],
   ['a refusal before the 100', exchange('PUT', 403, expecting), {}],
   ['no Expect', exchange('PUT', 200), {}],
-  ['308', exchange('PUT', 308), { resumption: ['308'] }],
   ['104', exchange('PUT', 200, { interim: [104] }), { resumption: ['104'] }],
-  ['tus', exchange('PUT', 200, answer(200, { 'tus-resumable': '1.0.0' })), { resumption: ['tus'] }],
-  [
-    'a limit',
-    exchange('GET', 200, answer(200, { 'x-ratelimit-remaining': '9', 'x-ratelimit-limit': '10', ratelimit: '1' })),
-    { rate_limit_headers: ['ratelimit, x-ratelimit-limit, x-ratelimit-remaining'] },
-  ],
   ['a life in seconds', exchange('POST', 201, created({ expires_in: 900 })), { address_life: ['900'] }],
   [
     'a life until a time',

@@ -60,22 +60,10 @@ export const forms = {
     read: (exchange) => (isUpload(exchange) && !isSuccess(exchange) ? headerInRefusal(exchange) : null),
   },
   resumption: {
-    about: 'Resumption of uploads',
-    dropcast: 'sends the file in one PUT',
-    read: (exchange) => {
-      if (!isUpload(exchange)) return null;
-      if (exchange.interim?.includes(104) === true) return '104';
-      if (exchange.answer?.status === 308) return '308';
-      return Object.keys(exchange.answer?.headers ?? {}).some((name) => name.startsWith('tus-')) ? 'tus' : null;
-    },
-  },
-  rate_limit_headers: {
-    about: 'Headers with the rate limit',
-    dropcast: 'counts its requests itself, and waits as long as a 429 says',
-    read: ({ answer }) => {
-      const names = Object.keys(answer?.headers ?? {}).filter((name) => /^(?:x-)?rate-?limit/.test(name));
-      return names.length === 0 ? null : names.toSorted().slice(0, mostNames).join(', ');
-    },
+    about: 'Resumption of uploads by the IETF draft',
+    dropcast: 'ignores the offer',
+    // A server offers it with the interim answer 104 (draft-ietf-httpbis-resumable-upload).
+    read: (exchange) => (isUpload(exchange) && exchange.interim?.includes(104) === true ? '104' : null),
   },
   requests_per_hour: {
     about: 'Requests per hour',
@@ -96,8 +84,6 @@ export function seenForms(exchanges: readonly RecordedExchange[]): readonly Seen
     return seen.length === 0 ? [] : [{ name, values: seen }];
   });
 }
-
-const mostNames = 12;
 
 function isUpload(exchange: RecordedExchange): boolean {
   return operationOf(exchange)?.name === 'uploads.put';
