@@ -29,6 +29,8 @@ test.each<[string, SandboxOptions]>([
   ['default', {}],
   ['signed-without-type', { profile: 'signed-without-type' }],
   ['wrapped, with headers', { profile: 'required-headers' }],
+  ['tus', { profile: 'tus' }],
+  ['resumable-sessions', { profile: 'resumable-sessions' }],
   ['upload addresses elsewhere', { uploadOrigin: 'separate' }],
 ])('what a client observes is what a recorder records, without secrets: %s', async (_, options) => {
   await using sandbox = await startSandbox({ processingMs: { min: 1, max: 1 }, seed: 7, ...options });

@@ -51,7 +51,8 @@ export class UploadAddresses {
 
   /** Returns the name in the recording of a real address that an answer contained. */
   nameOf({ href }: URL): string | undefined {
-    return this.#real.get(this.#local.get(href) ?? '')?.name;
+    const real = this.#real.get(this.#local.get(href) ?? '');
+    return real === undefined || real.mark === '' ? real?.name : `${real.name}?${real.mark}`;
   }
 
   #replaced(body: Buffer, name: string, address: string): string | undefined {

@@ -144,6 +144,8 @@ describe('a service that takes the video', () => {
     ['another origin for uploads', { uploadOrigin: 'separate' }, { upload_status: '200' }],
     ['lenient', { profile: 'lenient' }, { create_status: '200', upload_status: '201' }],
     ['terse', { profile: 'terse' }, { get_fields: 'minimal', error_body: 'text', delete_answer: '200' }],
+    ['tus', { profile: 'tus' }, { upload_protocol: 'tus' }],
+    ['resumable-sessions', { profile: 'resumable-sessions' }, { upload_protocol: 'content_range' }],
     ['pending-until-ready', { profile: 'pending-until-ready' }, { statuses: 'pending, ready' }],
   ])('%s is recognised', async (_, options, points) => {
     const { probe, shell, titles } = await account(options);
