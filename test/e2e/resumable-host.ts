@@ -6,7 +6,7 @@ export type Resumable = 'content-range' | 'tus';
 
 /** What has arrived of one file. */
 export class PartialBody {
-  #parts: Buffer[] = [];
+  readonly #hash = createHash('sha256');
   /** Bytes that have arrived in order. */
   size = 0;
   total: number | null = null;
@@ -17,9 +17,7 @@ export class PartialBody {
   #sender: IncomingMessage | null = null;
 
   get sha256(): string {
-    const hash = createHash('sha256');
-    for (const part of this.#parts) hash.update(part);
-    return hash.digest('hex');
+    return this.#hash.copy().digest('hex');
   }
 
   /** Another request to the same address ends the one before: its rest does not count. */
@@ -35,7 +33,7 @@ export class PartialBody {
     this.received += part.length;
     const fresh = part.subarray(Math.max(0, this.size - from));
     if (from > this.size || fresh.length === 0) return;
-    this.#parts.push(Buffer.from(fresh));
+    this.#hash.update(fresh);
     this.size += fresh.length;
   }
 }
