@@ -36,6 +36,8 @@ describe.each(['content-range', 'tus'] as const)('an upload to a host that conti
     await using station = await startStation({ host: { resumable } });
     cutOnce(station, 30 * mib);
     await station.drop('broken.mpg', large);
+    const broken = await station.reaches('broken.mpg', 'retrying');
+    expect(broken.why).toMatch(/; the next try sends only what the upload host does not have$/);
     await station.reaches('broken.mpg', 'done');
     expectUploadedOnce(station, 'broken');
     expect(station.videos('broken')[0]?.bodies).toEqual([sha256]);

@@ -126,7 +126,7 @@ function fileView(facts: Facts, live?: Live): FileView {
     why:
       live?.stuck ??
       facts.why ??
-      facts.lastFailure?.message ??
+      failureWords(facts) ??
       live?.why ??
       channelRefusal(facts) ??
       deletionWords(facts),
@@ -142,6 +142,11 @@ function fileView(facts: Facts, live?: Live): FileView {
       ended: facts.endedAt,
     },
   };
+}
+
+function failureWords({ lastFailure, uploadSession }: Facts): string | null {
+  if (lastFailure === null || uploadSession === null || uploadSession.reach === 0) return lastFailure?.message ?? null;
+  return `${lastFailure.message}; the next try sends only what the upload host does not have`;
 }
 
 /** The parts of the running daemon that know more about a file than its row. */
