@@ -43,3 +43,20 @@ test.for<[string, BudgetWindow, number]>([
   expect(pace.room.left).toBe(left);
   expect(pace.room).toEqual(roomOf(gate.snapshot()));
 });
+
+test('a plan without a daemon counts what was created since the quota was reset', async () => {
+  const resets = { minutes: 9 * 60, zone: 'UTC' };
+  const quota = { videos: 10, bytes: 1_000, minutes: Infinity, per: 'day', resets };
+  const asked: number[] = [];
+  const ledger = {
+    id: 'ledger',
+    budgetNow: async () => ({ window: emptyWindow, now }),
+    createdSince: async (since: number) => {
+      asked.push(since);
+      return { videos: 4, bytes: 1_200 };
+    },
+  } as unknown as LedgerToRead;
+  const { pace } = await worldOfLedger({ ...config, service: { ...config.service, quota } } as Config, ledger);
+  expect(asked.map((since) => new Date(since).toISOString().slice(11))).toEqual(['09:00:00.000Z']);
+  expect(pace.quota).toMatchObject({ left: { videos: 6, bytes: 0 }, periodMs: 86_400_000 });
+});
