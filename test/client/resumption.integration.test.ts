@@ -109,7 +109,7 @@ class Upload implements AsyncDisposable {
     const session = this.sessions.at(-1);
     return {
       session: session === undefined ? null : { ...session, reach: this.reach },
-      // What is not awaited comes too late here.
+      // Something that is not awaited comes too late here.
       onSession: async (next) => {
         for (let n = 0; n < 20; n += 1) await turn();
         this.sessions.push(next);
@@ -476,7 +476,7 @@ describe('a host of tus', () => {
     ['with a negative offset', { 'upload-offset': '-1' }],
     ['of a file of another size', { 'upload-offset': '5', 'upload-length': '6' }],
     ['beyond the file', { 'upload-offset': String(sizeBytes + 1), 'upload-length': String(sizeBytes) }],
-  ])('that answers %s is asked again later', async (_, headers) => {
+  ])('that answers %s gets the same question later', async (_, headers) => {
     await using upload = await broken('tus');
     upload.host.questions = [answers(200, headers)];
     expect(await upload.fails()).toMatchObject({ name: 'UploadServerError', code: 'unreadable_answer' });
@@ -500,7 +500,7 @@ describe('a host that does not say how it receives files', () => {
     expect(upload.sessions).toEqual([]);
   });
 
-  test('but answers 308 to a PUT is asked, and the upload is continued', async () => {
+  test('but answers 308 to a PUT gets the question, and the upload is continued', async () => {
     await using upload = await begin({ ...unknown, refusesSecondPut: true });
     upload.reach = Number.POSITIVE_INFINITY;
     upload.host.deliveries = [{ kind: 'cut', afterBytes: half }];
@@ -510,7 +510,7 @@ describe('a host that does not say how it receives files', () => {
     expect(upload.sessions[0]).toMatchObject({ protocol: 'content-range', offset: half });
   });
 
-  test('but kept bytes of another version of the file gets no more', async () => {
+  test('but kept bytes of another version of the file gets no further bytes', async () => {
     await using upload = await begin({ ...unknown, refusesSecondPut: true });
     upload.host.deliveries = [{ kind: 'cut', afterBytes: half }];
     const sending = upload.send({}, reopened(upload), () => overwriteSecretly(upload.path, other));

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** A host that keeps what arrived of a broken upload: sessions of Google Cloud Storage, or tus 1.0. */
 export type Resumable = 'content-range' | 'tus';
 
-/** What has arrived of one file. */
+/** The bytes of one file that have arrived. */
 export class PartialBody {
   readonly #hash = createHash('sha256');
   /** Bytes that have arrived in order. */

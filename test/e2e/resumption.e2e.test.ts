@@ -41,7 +41,7 @@ describe.each(['content-range', 'tus'] as const)('an upload to a host that conti
     await station.reaches('broken.mpg', 'done');
     expectUploadedOnce(station, 'broken');
     expect(station.videos('broken')[0]?.bodies).toEqual([sha256]);
-    // What was under way when the connection broke is sent again.
+    // Bytes under way when the connection broke are sent again.
     expect(partial(station)?.received).toBeLessThan(large.length + 12 * mib);
   });
 

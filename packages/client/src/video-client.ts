@@ -266,7 +266,7 @@ export interface SendCallOptions extends RequestOptions {
   readonly answerTimeoutMs?: number | undefined;
 }
 
-/** What is known of an upload that can be continued. */
+/** The state of an upload that can be continued. */
 export interface UploadSession {
   readonly protocol: Exclude<UploadProtocol, 'put'>;
   /** Number of bytes that the host has confirmed. */

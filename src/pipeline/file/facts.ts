@@ -97,7 +97,7 @@ export interface UploadSession {
   readonly protocol: 'content-range' | 'tus';
   /** Number of bytes that the host has confirmed. */
   readonly offset: number;
-  /** Number of bytes that may have been sent, apart from the last part, whose bytes `sha256` stands for. */
+  /** Number of bytes that may have been sent, apart from the last part: once it may have been, `sha256` is set. */
   readonly reach: number;
   /** Version of the open file when the bytes were sent; null: unknown. */
   readonly version: string | null;

@@ -123,13 +123,7 @@ function fileView(facts: Facts, live?: Live): FileView {
     sha256: facts.sha256,
     attempts: facts.attempts,
     not_before: facts.notBefore,
-    why:
-      live?.stuck ??
-      facts.why ??
-      failureWords(facts) ??
-      live?.why ??
-      channelRefusal(facts) ??
-      deletionWords(facts),
+    why: live?.stuck ?? facts.why ?? failureWords(facts) ?? live?.why ?? channelRefusal(facts) ?? deletionWords(facts),
     code: facts.lastFailure?.code ?? null,
     cause: causeKey(facts),
     local: facts.disposal,

@@ -62,8 +62,7 @@ async function dropNext(world: World, name: string, n: number, isLarge: boolean)
 }
 
 /**
- * What was under way when the process died may be sent again, and nothing else.
- * A kill costs at most what the kernel held.
+ * Bytes under way when the process died may be sent again, and no others. A kill costs at most what the kernel held.
  */
 function sentTooOften({ service: { host } }: World): readonly Violation[] {
   return [...host.partial].flatMap(([id, { received, size, requests }]) => {

@@ -74,7 +74,7 @@ class Sending {
   readonly #signal: AbortSignal;
   /** Hash of the body, set once a complete body may have been sent. */
   #sha256: string | null = null;
-  /** What has been sent to the host. It may turn out that it keeps what a PUT sent. */
+  /** State of the upload on the host, which may keep the bytes of a PUT even if it has not said so. */
   #session: Session;
   /** Number of bytes that may have been sent, more exactly than the `reach` of the session. */
   #sentBytes: number;
@@ -202,7 +202,7 @@ class Sending {
     const isSame = reach === 0 || (version !== null && version === this.#session.version);
     const offset = reach > 0 || asksFirst ? await host.locate() : 0;
     if (offset > reach) throw beyond(host, offset, reach);
-    // Of a file that the host has completely, the hash is compared.
+    // For a file that the host has completely, the hash is compared instead.
     const isPartial = offset > 0 && offset < this.#source.sizeBytes;
     if (isPartial && !isSame) throw touched(this.#source);
     // A host that keeps what a PUT sends may then have bytes of two versions.

@@ -37,7 +37,7 @@ export interface UploadRequest {
   readonly onProgress?: (sentBytes: number) => void;
 }
 
-/** What the client provides for an upload. */
+/** The parts of the client that an upload uses. */
 export interface UploadWorld {
   readonly agent: Agents;
   readonly userAgent: string;

@@ -10,7 +10,7 @@ import { HEAD_BYTES, type ReceivedFile } from './receive.ts';
 /** The protocols in which a broken upload can be continued. */
 export type ResumableProtocol = Exclude<Switches['upload_protocol'], 'put'>;
 
-/** What a request does to an upload. */
+/** The part of a file that a request sends, or its question. */
 export interface PartRequest {
   /** Position at which the body begins; null for a question. */
   readonly offset: number | null;

@@ -21,7 +21,7 @@ export interface FormRequest extends Pick<UploadRequest, 'method'> {
  */
 export interface UploadForm {
   readonly protocol: UploadProtocol;
-  /** Whether the host is asked for its offset even before the first byte was sent. */
+  /** Whether the client asks the host for its offset even before the first byte was sent. */
   readonly asksFirst: boolean;
   /** Returns the request that asks how many bytes the host has; null if the form cannot resume. */
   question(): Omit<FormRequest, 'end'> | null;
