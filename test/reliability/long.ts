@@ -1,5 +1,6 @@
 import { playStorm, shownStorm, sumOfStorms } from './fleet/random-storm.ts';
 import type { StormTotals } from './fleet/random-storm.ts';
+import type { Resumable } from '../e2e/resumable-host.ts';
 import { has } from '../support/needs.ts';
 import type { Finding } from './planted/scenario.ts';
 import { chainsOf } from './kill/choice.ts';
@@ -75,6 +76,17 @@ export function longParts(seed: string, share: number): readonly LongPart[] {
     })),
     chaosOfFleets(of),
     ...matrixParts.map((part) => ({ name: `matrix of ${part}`, cases: async () => of(matrix[part].all(seed)) })),
+    ...(['content-range', 'tus'] as const).flatMap((resumable) =>
+      (['changes', 'network'] as const).map((part) => ({
+        name: `matrix of ${part}, ${resumable}`,
+        cases: async () =>
+          of(matrix[part].all(seed)).map(({ name, cells, play }) => ({
+            name: `${resumable} ${name}`,
+            cells,
+            play: (tools: Tools) => play({ ...tools, resumable }),
+          })),
+      })),
+    ),
   ];
 }
 
@@ -134,6 +146,8 @@ export async function replay(name: string, tools: Tools): Promise<readonly Findi
   if (name.startsWith('refused:')) return playRefusal(name, tools);
   const random = parseRandom(name);
   if (random !== null) return playRandomKills(random, tools);
-  const world = playNamed(name);
-  return world === null ? (await playRun(parseRun(name), tools)).violations : world.play(tools);
+  const [, resumable, cell = name] = /^(content-range|tus) (.*)$/.exec(name) ?? [];
+  const world = playNamed(cell);
+  if (world === null) return (await playRun(parseRun(name), tools)).violations;
+  return world.play({ ...tools, ...(resumable !== undefined && { resumable: resumable as Resumable }) });
 }

@@ -1,3 +1,5 @@
+import type { Resumable } from '../../e2e/resumable-host.ts';
+import type { HostOptions } from '../../e2e/video-host.ts';
 import type { Finding } from '../planted/scenario.ts';
 import { sample } from '../kill/points.ts';
 
@@ -21,6 +23,13 @@ export interface MatrixTools {
   readonly program: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly patienceMs?: number;
+  /** The host continues broken uploads. */
+  readonly resumable?: Resumable;
+}
+
+/** The host of a world of the matrix. */
+export function hostWith({ resumable }: MatrixTools): HostOptions {
+  return { processingMs: () => 2_000_000_000, ...(resumable !== undefined && { resumable }) };
 }
 
 /** One world of a table, and what replays it. */

@@ -1,6 +1,7 @@
 import { openWorld } from '../world/world.ts';
 import type { World } from '../world/world.ts';
 import type { ProgramProcess } from '../world/program-process.ts';
+import { hostWith } from './cell.ts';
 import type { MatrixTools, Table } from './cell.ts';
 import { changeOf, changes, lateTitle } from './changes.ts';
 import type { ChangeName } from './changes.ts';
@@ -47,12 +48,12 @@ export const changeTable: Table<ChangeCell> = {
 };
 
 /** Nothing but the service's holds keeps a file from going on. */
-export function optionsWith({ program, patienceMs = 60_000 }: MatrixTools) {
+export function optionsWith(tools: MatrixTools) {
   return {
-    program,
-    patienceMs,
+    program: tools.program,
+    patienceMs: tools.patienceMs ?? 60_000,
     settings: { uploads: { concurrency: 32, stall_timeout: '10m' } },
-    host: { processingMs: () => 2_000_000_000 },
+    host: hostWith(tools),
     allows: { requestsPerVideo: 100_000, requests: 1_000_000 },
   };
 }

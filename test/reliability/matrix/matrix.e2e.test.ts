@@ -36,6 +36,23 @@ for (const part of matrixParts)
     },
   );
 
+/** A host that continues uploads meets every change and every fault too; one protocol each. */
+const resumed = [
+  ['changes', 'tus'],
+  ['changes', 'content-range'],
+  ['network', 'tus'],
+  ['network', 'content-range'],
+] as const;
+
+describe.concurrent('a sample of the matrix on hosts that continue broken uploads', () => {
+  for (const [part, resumable] of resumed)
+    for (const { name, play } of matrix[part].quick(seed))
+      test(`${resumable} ${name}: nothing is lost, doubled or left behind`, async () => {
+        const again = `replay with: npm run test:reliability -- --replay '${resumable} ${name}'`;
+        expect(await play({ ...tools, resumable }), again).toEqual([]);
+      });
+});
+
 test('a planted bug is caught by its cell of the matrix', async () => {
   const { edits, caughtBy } = bugs['the last part leaves without a second look at the file'];
   const program = await plant(tools.program, scratch.file('planted'), edits);

@@ -6,6 +6,7 @@ import { until } from '../../support/until.ts';
 import { everythingWasSeen } from '../planted/scenarios/seen.ts';
 import { openWorld } from '../world/world.ts';
 import type { World } from '../world/world.ts';
+import { hostWith } from './cell.ts';
 import type { MatrixTools, Table } from './cell.ts';
 import { hurriedProgram } from './hurried.ts';
 import { judged } from './judged.ts';
@@ -53,7 +54,7 @@ export const networkTable: Table<NetworkCell> = {
       program: program.path,
       patienceMs: tools.patienceMs ?? 60_000,
       settings: { retry: { attempts: 12, first: '10ms', max: '30ms' }, uploads: { stall_timeout: '3s' } },
-      host: { processingMs: () => 2_000_000_000 },
+      host: hostWith(tools),
       allows: { requestsPerVideo: 2_000, requests: 20_000 },
     });
     return await judged(world, () => play(world, cells, tools));
