@@ -286,6 +286,8 @@ describe.concurrent('a service that is unreachable or refuses everything', () =>
     // Two create requests are sent at a time.
     expect(refused).toBeLessThanOrEqual(2);
     const before = refused;
+    // A line that follows its change of state would be lost with the process.
+    await station.failures(some('full'));
     station.daemon().child.kill('SIGKILL');
     await station.daemon().ended;
     await station.start();
