@@ -20,6 +20,7 @@ import {
   rearmed,
   remoteFailed,
   saysNothingArrived,
+  stillTried,
   waitsForChannel,
   wasThereBefore,
 } from './reasons.ts';
@@ -73,7 +74,10 @@ const machineSetup = setup({
     ignore: () => undefined,
     succeed: assign({ facts: ({ context: { facts } }) => ({ ...facts, attempts: 0, lastFailure: null }) }),
     takeFailure: assign({
-      facts: ({ context }, { failure }: { failure: Failure }) => ({ ...context.facts, lastFailure: failure }),
+      facts: ({ context: { facts } }, { failure }: { failure: Failure }) => ({
+        ...facts,
+        lastFailure: { ...stillTried(facts), ...failure },
+      }),
     }),
     takeStatus: assign({
       facts: ({ context: { facts, policy } }, { status }: { status: string }) => ({

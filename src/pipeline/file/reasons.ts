@@ -88,6 +88,12 @@ function triedAgain(triedAt: number): Failure {
   };
 }
 
+/** Keeps a file past the learned limit through failures that come before the host has judged its size. */
+export function stillTried({ lastFailure }: Pick<Facts, 'lastFailure'>): Pick<Failure, 'sizeLimit'> {
+  const { sizeLimit } = lastFailure ?? {};
+  return sizeLimit?.triedAt === undefined ? {} : { sizeLimit };
+}
+
 export function isSentAgain({ lastFailure }: Pick<Facts, 'lastFailure'>): boolean {
   return lastFailure?.code === sentAgain.code;
 }

@@ -1,5 +1,5 @@
 import type { Facts } from './facts.ts';
-import { tooLargeCode, triedAgainCode } from './failure.ts';
+import { tooLargeCode } from './failure.ts';
 import type { Reason } from './reasons.ts';
 
 /** A limit that an upload host's refusal taught. */
@@ -60,7 +60,7 @@ export function whyTooLarge(
     const message = `it has ${own}, and uploads.max_size is ${most}: raise the limit and run \`dropcast reload\`, or replace the file with a smaller one`;
     return tooLarge({ from: 'setting', mostBytes: maxSizeBytes }, message);
   }
-  const triedAt = lastFailure?.code === triedAgainCode ? (lastFailure.sizeLimit?.triedAt ?? 0) : 0;
+  const triedAt = lastFailure?.sizeLimit?.triedAt ?? 0;
   if (learned === null || size <= learned.mostBytes || triedAt > learned.at) return null;
   const { mostBytes, isStated, refusedBytes, at, said } = learned;
   const [own, other] = sizes(size, isStated ? mostBytes : refusedBytes);

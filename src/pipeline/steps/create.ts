@@ -55,7 +55,8 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
     const isOnlyCopy = row.facts.dying && mayHaveArrived(row.facts) && isAway(missing);
     return isOnlyCopy ? keep(row, 'the local file is missing') : setback(missing);
   }
-  if (row.facts.dying) {
+  const hadRecord = row.facts.dying;
+  if (hadRecord) {
     // A video with status `failed` is replaced. Any other may have received the file after it was marked.
     if (mayHaveArrived(row.facts) && row.facts.remoteStatus !== 'failed')
       return keep(row, 'it may have the whole file');
@@ -68,6 +69,9 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
   const { facts } = row;
   const tooLarge = world.sizeLimits.whyNot(facts);
   if (tooLarge !== null) return { type: 'needs a person', failure: tooLarge };
+  // The service may refuse new videos, but the old record was deleted all the same.
+  const waits = hadRecord ? await world.local.check(facts) : null;
+  if (waits !== null) return setback(waits);
   if (facts.sourceUrl !== null && facts.intent !== null) return setback(unclearImport);
   const twin = facts.onDuplicate === 'skip' && facts.sourceUrl === null ? await findTwin(facts, signal, world) : null;
   if (twin !== null) return setback(twin);

@@ -13,6 +13,12 @@ const createConcurrency = 2;
  */
 export const startsRemembered = 1_000;
 
+/**
+ * Number of files in each line among which records to delete are found while no record may be created. Files that had a
+ * record arrived first.
+ */
+const searchedForRecords = 100;
+
 /** Limits on simultaneous uploads. */
 export interface Limits {
   /** Maximum for all folders together, from 1. */
@@ -37,7 +43,7 @@ export interface LanesWorld {
   /** Whether the folder is unresponsive. A step stuck there, perhaps for days, occupies no slot. */
   readonly isOffLimits: (folder: string) => boolean;
   /** Whether a file could be sent now, and whether it may start, given that its upload host may be unreachable. */
-  readonly uploadHosts: { isOpen(file: Queued): boolean; admit(file: Queued): boolean };
+  readonly uploadHosts: { isOpen(file: Queued): boolean; admit(file: Queued): boolean; mayCreate(): boolean };
   /** Whether anything may start on this host. */
   readonly mayTake: () => boolean;
   /** Whether the operator has paused the folder. */
@@ -83,9 +89,14 @@ export class Lanes {
     this.#fill(this.#upload, awaiting, (file) => mayRun(file) && this.#whyNotSent(file) === null);
     this.#ahead = this.#countedAhead(awaiting.filter(({ id }) => !this.#upload.isStuck(id)));
     // No record is created before uploads may start: an empty record is litter, and its address expires.
-    if (!isOpen || this.#create.free() === 0 || !(await mayCreate())) return;
-    const queued = await this.#world.store.heads('queued', this.#create.free(), this.#create.ids());
-    this.#fill(this.#create, queued, (file) => !isPaused(file.folder) && this.#whyNotCreated(file) === null);
+    if (!isOpen || this.#create.free() === 0) return;
+    const isAccepted = await mayCreate();
+    if (!isAccepted && !uploadHosts.mayCreate()) return;
+    const each = isAccepted ? this.#create.free() : searchedForRecords;
+    const queued = await this.#world.store.heads('queued', each, this.#create.ids());
+    // A queued file with an address has a record to delete, which may make room for others.
+    const mayStart = (file: Queued): boolean => (isAccepted || file.uploadUrl !== null) && !isPaused(file.folder);
+    this.#fill(this.#create, queued, (file) => mayStart(file) && this.#whyNotCreated(file) === null);
   }
 
   /**

@@ -55,7 +55,7 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
       ...world.local,
       // Checked before the request, so that files waiting for a channel or the account cost no requests.
       check: async (facts: Facts) =>
-        whyNoChannel(facts, world) ?? world.refusedCreates.admit(facts) ?? world.local.check(facts),
+        (facts.videoId === null ? whyNotCreated(facts, world) : null) ?? world.local.check(facts),
       hash: hashAnywhere,
     },
     budget: {
@@ -85,6 +85,10 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
   };
 }
 
-function whyNoChannel({ plan, videoId }: Facts, { names }: Pick<StepsWorld, 'names'>): Failure | null {
-  return plan === null || videoId !== null ? null : names.whyNot('channel', plan.channel);
+function whyNotCreated(
+  facts: Facts,
+  { names, refusedCreates }: Pick<StepsWorld, 'names' | 'refusedCreates'>,
+): Failure | null {
+  const { plan } = facts;
+  return (plan === null ? null : names.whyNot('channel', plan.channel)) ?? refusedCreates.admit(facts);
 }

@@ -144,10 +144,7 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
     },
   });
   if (isOther) return setback(unconfirmed('its content has changed'));
-  if (answer.ok) {
-    await world.sizeLimits.accepted(row.facts);
-    return arrived(row, { sha256: answer.value.sha256, remoteStatus: 'processing' }, world);
-  }
+  if (answer.ok) return arrived(row, { sha256: answer.value.sha256, remoteStatus: 'processing' }, world);
   const failure: Failure = mismatch ?? answer.failure;
   // Only checking both the file and its folder shows which of them is missing. An earlier body may have arrived.
   if (isAway(failure)) return setback((await check(row.facts, world)) ?? backAgain);
@@ -212,6 +209,7 @@ async function arrived(
   learned: Pick<Partial<Facts>, 'sha256' | 'remoteStatus'>,
   world: UploadWorld,
 ): Promise<Outcome> {
+  if (learned.remoteStatus !== 'failed') await world.sizeLimits.accepted(row.facts);
   const now = world.clock.now();
   const change = { ...learned, uploadedAt: now, processingSince: now, addressDeadAt: null, uploadSession: null };
   await world.receipts.append('uploaded', { ...row.facts, ...change });

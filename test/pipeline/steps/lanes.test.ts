@@ -31,7 +31,7 @@ function open(
       mayTake,
       isOffLimits: (folder) => offLimits.has(folder),
       isPaused: (folder) => paused.has(folder),
-      uploadHosts: { isOpen: ({ id }) => mayUpload(id), admit: () => true },
+      uploadHosts: { isOpen: ({ id }) => mayUpload(id), admit: () => true, mayCreate: () => true },
       onEnd: (id) => ended.push(id),
       runner: {
         run: (id) =>
