@@ -194,7 +194,7 @@ export function whyWords(wait: Wait, now: number): string {
   if (cause === 'paused' || cause === 'database') return remedy === null ? why : `${why}; ${remedy}`;
   // The first part states what happened; advice may follow.
   const [happened = why, ...advice] = why.split('; ');
-  const start = since === null ? happened : `${happened}, since ${clockTime(since, now)}`;
+  const start = since === null ? happened : `${happened.replace(/\.$/, '')}, since ${clockTime(since, now)}`;
   return [start, ...advice, endWords(wait, now), remedy].filter((part) => part !== null).join('; ');
 }
 

@@ -79,7 +79,7 @@ const moments: readonly Shown[] = [
   },
   {
     name: 'the account is refused',
-    at: { pause: { ...key, code: 'payment_required', why: 'the service answered 402' } },
+    at: { pause: { ...key, code: 'payment_required', why: 'the service answered 402.' } },
     brief: 'Waiting for the account',
     lines: ['Everything waits: the service answered 402, since 12:02; next try at 12:15.'],
     file: 'waiting for the account',

@@ -273,6 +273,18 @@ describe('a switch', () => {
     },
   );
 
+  test('max_upload_size counts the whole file of a resumable upload', async () => {
+    const tooLarge = 2 * 1024 ** 2 + 1;
+    const file = { method: 'PATCH', body: new Uint8Array(10) };
+    await set({ max_upload_size: '413', upload_protocol: 'tus' });
+    const tus = { 'tus-resumable': '1.0.0', 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' };
+    const part = { ...file, headers: { ...tus, 'upload-length': String(tooLarge) } };
+    expect((await fetch((await create()).body.upload_url, part)).status).toBe(413);
+    await set({ max_upload_size: '413', upload_protocol: 'content_range' });
+    const range = { ...file, method: 'PUT', headers: { 'content-range': `bytes 0-9/${tooLarge}` } };
+    expect((await fetch((await create()).body.upload_url, range)).status).toBe(413);
+  });
+
   test('upload_redirect leads to an address that takes the file', async () => {
     await set({ upload_redirect: '307' });
     const { url, put, id } = await ready();

@@ -105,6 +105,8 @@ async function takePart(
   const upload = `${era} ${videoId}`;
   if (offset === null) return answerOffset(response, protocol, await partial.at(upload), true);
   const begun = { ...asked, offset };
+  const tooLarge = sizeRefusal(asked.sizeBytes ?? offset + asked.length, parts.switchboard.now.max_upload_size);
+  if (tooLarge !== null) return answerEarly(exchange, tooLarge);
   const file = await partial.append(upload, request, begun, {
     admit: (before) => {
       requireFitting(begun, before, protocol);
