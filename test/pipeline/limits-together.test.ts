@@ -7,7 +7,7 @@ import { failure, someFacts, somePlan, someVersion } from './some-facts.ts';
 
 const mib = 1024 ** 2;
 
-const quota = failure('suspended', { code: 'quota_reached', status: 403, message: 'the service answered 403' });
+const quotaReached = failure('suspended', { code: 'quota_reached', status: 403, message: 'the service answered 403' });
 
 const sized = (name: string, size: number, other: Partial<Facts> = {}): Facts =>
   someFacts({
@@ -25,7 +25,7 @@ function strict(rows: readonly Facts[], room: number) {
   const puts: string[] = [];
   let left = room;
   world.service.host.create = async (...asked) =>
-    left > 0 && (left -= 1) >= 0 ? create(...asked) : { ok: false, failure: quota };
+    left > 0 && (left -= 1) >= 0 ? create(...asked) : { ok: false, failure: quotaReached };
   world.service.host.send = async (facts, hooks) => {
     puts.push(facts.id);
     if (facts.version.size <= 6 * mib) return send(facts, hooks);
@@ -43,11 +43,12 @@ const monthly = ({ clock }: ReturnType<typeof outside>, videos: number): Conduct
 const limitOf6 = (at: number) => ({ mostBytes: 6 * mib, isStated: false, refusedBytes: 7 * mib, at, said: '413' });
 
 test.each([
-  ['the service refuses new videos', (_: ReturnType<typeof outside>) => () => null],
-  ['service.quota is used up', (world: ReturnType<typeof outside>) => monthly(world, 1)],
-])('a file that is too large is held, and its record deleted, while %s', async (_, quotaOf) => {
+  ['the service refuses new videos', Infinity],
+  ['service.quota is used up', 1],
+])('a file that is too large is held, and its record deleted, while %s', async (_, videos) => {
   const world = strict([sized('7', 7), sized('1', 1)], 1);
-  const { until, pass, store, service, conductor } = startCore(world, { quota: quotaOf(world) }, { uploads: 1 });
+  const quota = monthly(world, videos);
+  const { until, pass, store, service, conductor } = startCore(world, { quota }, { uploads: 1 });
   await until(() => conductor.createsPauses().length > 0, 1_000);
   await pass(5 * minute);
   expect(store.row('f_7')).toMatchObject({ end: 'held', videoId: null, lastFailure: { code: 'over_size_limit' } });
