@@ -14,7 +14,7 @@ export type Health = 'ok' | 'away' | 'waiting' | 'frozen' | 'paused';
 export function healthOf(waits: readonly Wait[]): Health {
   const causes = new Set(waits.map(({ cause }) => cause));
   if (causes.has('database')) return 'away';
-  // A spent quota is part of the plan, and its end is known or tried every hour.
+  // A used-up quota is expected, and ends at a known time or after an hourly try.
   if (waits.some((wait) => isObstacle(wait) && wait.cause !== 'quota')) return 'waiting';
   if (causes.has('folder')) return 'frozen';
   return causes.has('paused') ? 'paused' : 'ok';

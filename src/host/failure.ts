@@ -47,7 +47,7 @@ export function toFailure(error: unknown): Failure {
   };
 }
 
-/** Names our key in a message of the client, which knows only the variable. */
+/** Names the configuration key in a message of the client, which knows only the environment variable. */
 export function withOurKey(message: string): string {
   return message.replace('NODE_EXTRA_CA_CERTS', 'tls.ca');
 }

@@ -52,7 +52,7 @@ export class KnownBudget {
 
   /**
    * Records reported limits. They take effect immediately, and are stored by the next `refresh` if they allow nothing,
-   * else with the next request.
+   * otherwise with the next request.
    */
   reported(report: RateLimitReport): void {
     if (this.#stored === null) return;

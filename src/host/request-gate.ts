@@ -68,7 +68,7 @@ export function clientGateOf(gate: Gate, unsent: UnsentCreates, onIgnored: (head
       if (priority === 'create') unsent.sent();
       else await gate.take(priority, request.signal);
     },
-    // A spent quota of videos holds back new videos only, which the pipeline sees to.
+    // A used-up quota of videos holds back only new files, and the pipeline does that.
     throttled: (retryAfterMs, code) => {
       if (accountTroubleOf({ code }) === null) gate.throttled(retryAfterMs);
     },

@@ -9,7 +9,7 @@ import type { LedgerTables } from './schema.ts';
 import { ask } from './work.ts';
 import type { Work } from './work.ts';
 
-/** Tracks every record that dropcast may have left on the service without bytes. */
+/** Tracks every record that dropcast may have left on the service without bytes, and counts those it created. */
 export function createLeftovers({ db, words, prepared }: Connection): LeftoverStore & CreatedStore {
   const requests = prepared(
     db.selectFrom('create_request').select(['token', 'file_id', 'title', 'at']).orderBy('at').orderBy('token'),
@@ -22,7 +22,7 @@ export function createLeftovers({ db, words, prepared }: Connection): LeftoverSt
       return row !== undefined;
     },
     createdSince: async (since) => {
-      // A file that ended before has its record from before too. The condition lets an index be used.
+      // A file that ended before `since` was also created before it; the condition only makes an index usable.
       const { rows } = await sql<{ videos: number; bytes: number }>`
         select count(*) as videos, cast(coalesce(sum(case when source_url is null then size else 0 end), 0) as bigint) as bytes
         from file

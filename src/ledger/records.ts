@@ -156,7 +156,7 @@ export function createPauseRows({ db, words, write }: Connection): PauseStore {
   };
 }
 
-/** Stores notes next to the memory of notifications, under names of their own. */
+/** Stores notes in the table of the notifications' memory, under names of their own. */
 export function createNotes({ db, write }: Connection): NoteStore {
   return {
     note: async (name) => {

@@ -126,7 +126,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     loop.wake();
   };
 
-  /** Restarts files that failed alike before that was found to be the account's trouble. */
+  /** Restarts files that had failed before repeated refusals showed that the account was the reason. */
   const takeBack = async (ids: readonly string[], { code }: Failure): Promise<void> => {
     for (const id of ids) {
       const facts = await world.store.load(id);

@@ -33,10 +33,10 @@ export interface QuotaWorld {
 /** Name of the note with the minutes of the present period, which the rows do not have. */
 const minutesNote = 'quota_minutes';
 
-/** How long the count is believed, although other hosts may have created records. */
+/** How long a count may be used before it is renewed, because other hosts create records too. */
 const countEveryMs = 10_000;
 
-/** How long a file waits that fits only if a request under way is refused. */
+/** Wait of a file that fits only if a request under way is refused. */
 const againMs = 5_000;
 
 export type Quota = ReturnType<typeof createQuota>;

@@ -27,16 +27,16 @@ interface Stop {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Wait before a try where the service names no time, after a code that is known, and at first after any other. */
+/** Waits where the service names no time: after a known code, and the first one after any other code. */
 const knownMs = hourMs;
 const guessedMs = 5 * minuteMs;
 
-/** Bounds on the wait that a service may ask for. A longer one is tried once a day. */
+/** Bounds on the wait that a service may ask for. During a longer one, dropcast tries once a day. */
 const askedMs = { least: minuteMs, most: 24 * hourMs };
 
 /**
- * How long a file that was refused before leaves the try to other files. A file that is refused for a reason of its own
- * would otherwise keep all others waiting.
+ * How much later than other files one that was refused before may be the try. Otherwise a file that is refused for a
+ * reason of its own could keep all others waiting.
  */
 const leavesTryMs = minuteMs;
 

@@ -25,15 +25,15 @@ export interface SizeLimitsWorld {
 /** Interval between two files that test whether the learned limit still applies. */
 const probeEveryMs = 24 * 60 * 60_000;
 
-/** Wait after a test that came to nothing, because its file was put off or disappeared. */
+/** Wait after a test without a result, because its file was delayed or disappeared. */
 const probeAgainMs = 60 * 60_000;
 
 /** How long a change that another host made may go unnoticed. */
 const readEveryMs = 10_000;
 
 /**
- * Smallest refused file that teaches a limit. A host that refuses smaller ones as too large refuses everything, and
- * that is the file's failure like any other.
+ * Size of the smallest refused file from which a limit is learned. A host that refuses smaller ones as too large refuses
+ * almost everything, so such a file fails like any other.
  */
 const leastTaughtBytes = 1_048_576;
 

@@ -176,7 +176,7 @@ export function createUploadHosts(world: {
   const ofRefusal = (upload: Sent, failure: Failure, isFirstUse: boolean): Failure => {
     if (failure.kind !== 'address dead') return failure;
     const host = hostOf(upload);
-    // The client gave the address up by what the host answered, such as a wrong offset.
+    // The client gave up the address, although the host answered: with a wrong offset, for example.
     if (failure.status === undefined) {
       close(host);
       world.isBack();

@@ -26,7 +26,7 @@ interface Document {
   readonly points: readonly { readonly name: string; readonly service: string }[];
 }
 
-test('beside a running daemon, a probe spends the budget of the daemon, and leaves neither a video nor a file', async () => {
+test('while a daemon runs, a probe spends its budget, and leaves neither a video nor a file', async () => {
   const total = async (): Promise<number> => (await station.status()).requests?.total ?? Number.NaN;
   await station.drop('a.mpg');
   await station.reaches('a.mpg', 'done');
@@ -81,7 +81,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('a probe that is stopped by %s deletes
   await until('the file is sent', () => probe.output().includes('Sent its file.'));
   const { code, stderr } = await probe.kill(signal);
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('Deleted the video.') });
-  expect(stderr).toContain('The probe did not get through: stopped before the service answered');
+  expect(stderr).toContain('The probe failed: stopped before the service answered');
   expect(slow.host.deleted.length).toBe(deleted + 1);
   expect(existsSync(slow.scratch.file('state', 'probe.json'))).toBe(false);
 });

@@ -124,7 +124,7 @@ test('a file that its host refuses as too large is held without a record, `check
   });
   expect(station.videos('large-1')).toEqual([]);
   const { stdout } = await dropcast(['check', '--config', station.scratch.config]);
-  expect(stdout).toMatch(/1 file is larger than the limit that the service taught \(8\.39 MB\), such as large-1\.mpg/);
+  expect(stdout).toMatch(/1 file is larger than the limit learned from the service \(8\.39 MB\), such as large-1\.mpg/);
   await station.drop('large-2.mpg', randomBytes(2 * large + 2));
 
   const creates = (): number => station.host.requests.filter(({ method }) => method === 'POST').length;

@@ -44,8 +44,9 @@ export interface AskingOptions extends RequestOptions {
 export class Caller {
   readonly #transport: Transport;
   readonly #parts: CallerParts;
-  /** Number of requests sent to the service, and how many of them are unanswered. */
+  /** Number of requests sent to the service. */
   #sent = 0;
+  /** How many of them have no answer yet. */
   #unanswered = 0;
   /** Number of the newest request whose answer reported limits. */
   #reported = 0;
@@ -194,7 +195,7 @@ export class Caller {
     }
   }
 
-  /** Passes reported limits to the gate. The answer to an older request could raise them again. */
+  /** Passes reported limits to the gate, except those of an older request, which could raise them again. */
   #report({ headers }: Answer, number: number): void {
     const { gate } = this.#parts;
     if (gate?.reported === undefined) return;

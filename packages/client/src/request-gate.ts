@@ -16,12 +16,12 @@ export interface RequestGate {
    *
    * @param retryAfterMs the requested wait, in milliseconds, 1,000 or more; undefined if the response does not state
    *   one
-   * @param code the service's error code: a daily quota is no reason to send nothing else
+   * @param code the service's error code, which may mean that only a quota of videos is used up
    */
   throttled(retryAfterMs: number | undefined, code: string): void;
   /**
-   * Called with the limits that a response reports in its headers, before `throttled`. Responses that report none, or
-   * that answer an older request than one already reported, are left out. If it throws, the error becomes a process
+   * Called with the limits that a response reports in its headers, before `throttled`. Not called for a response
+   * that reports none, or that answers an older request than the last report. If it throws, the error becomes a process
    * warning.
    */
   reported?(report: RateLimitReport): void;

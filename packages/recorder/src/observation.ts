@@ -24,8 +24,8 @@ export interface SeenExchange {
 }
 
 /**
- * Records what a client of this process and a service say to each other, in memory: the same exchanges as those of a
- * recorder, without secrets, and with nothing between the two that could change what they do.
+ * Records the exchanges between a client in this process and a service, in memory and without secrets. They are the same
+ * as those of a recorder, but no recorder in between can change what the two do.
  */
 export class Observation {
   readonly #base: string;

@@ -103,7 +103,7 @@ const exchangeSchema = z.object({
   answer: messageSchema.extend({ status: z.int() }).optional(),
   /** Statuses of the interim answers, such as 100. */
   interim: z.array(z.int()).optional(),
-  /** Origin of an upload address, and for how many seconds the address says that it is valid. */
+  /** Origin of an upload address, and the life in seconds that the address states. */
   upload: z.object({ origin: z.string(), life: z.int().optional() }).optional(),
   /** Why the answer is incomplete. */
   broken: z.string().optional(),

@@ -96,7 +96,7 @@ function markOf({ hostname, searchParams }: URL): string {
   return isSession ? 'uploadType=resumable&upload_id=recorded' : '';
 }
 
-/** What may be recorded of an upload address: its origin, and for how many seconds it says that it is valid. */
+/** The parts of an upload address that may be recorded: its origin and its stated life in seconds. */
 export interface UploadPlace {
   readonly origin: string;
   readonly life?: number;

@@ -76,7 +76,7 @@ async function folderProblems({ config, paths, locate }: CheckedConfig): Promise
   return all.map(({ key, message, severity }) => ({ file: paths.file, ...locate(key), key, message, severity }));
 }
 
-/** The limit on the size of files that the upload host taught; null also if the ledger cannot be read. */
+/** Returns the limit learned from an upload host; null also if the ledger cannot be read. */
 async function learnedLimit(config: Config): Promise<LearnedLimit | null> {
   try {
     return (await queryDaemonOrLedger<SizeLimitView>(null, config, '/size-limit', sizeLimitOf)).learned;

@@ -27,14 +27,14 @@ export async function largeFiles(
 ): Promise<readonly FolderHint[]> {
   const most = mostSentBytes({ maxSizeBytes, learned });
   if (most === Infinity) return [];
-  const limit = most === maxSizeBytes ? 'uploads.max_size' : 'the limit that the service taught';
+  const limit = most === maxSizeBytes ? 'uploads.max_size' : 'the limit learned from the service';
   const found = await Promise.all(folders.map((folder) => largeIn(folder, folders, most)));
   return folders.flatMap(({ key, path: folder }, index) => {
     const large = found[index] ?? null;
     if (large === null || large.files === 0) return [];
     const { files, path, size } = large;
     const what = files === 1 ? '1 file is' : `${files} files are`;
-    const message = `in ${folder} ${what} larger than ${limit} (${formatBytes(most)}), such as ${escapeControls(path)} (${formatBytes(size)}): held unless it was sent before`;
+    const message = `in ${folder} ${what} larger than ${limit} (${formatBytes(most)}), such as ${escapeControls(path)} (${formatBytes(size)}): held unless sent before`;
     return [{ key: `${key}.path`, message }];
   });
 }

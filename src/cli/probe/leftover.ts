@@ -9,7 +9,7 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import { installFile } from '../systemd/install-file.ts';
 
-/** The video that a probe makes on the service: written before the video is created, forgotten once it is deleted. */
+/** The video that a probe creates on the service. Written before the video is created, removed once it is deleted. */
 export interface Leftover {
   /** Base address of the service. */
   readonly service: string;
@@ -23,7 +23,7 @@ export interface Leftover {
   readonly pid: number;
 }
 
-/** Remembers in a state directory what a probe made, so that it is deleted even if the probe is killed. */
+/** The file in a state directory that names a probe's video, so that it can be deleted even if the probe is killed. */
 export class LeftoverFile {
   readonly path: string;
 
@@ -51,7 +51,7 @@ export class LeftoverFile {
     try {
       await installFile(this.path, `${JSON.stringify(leftover)}\n`, { mode: 0o600 });
     } catch (error) {
-      const message = `cannot write ${this.path}, which remembers what the probe makes: ${errnoSentence(error)}`;
+      const message = `cannot write ${this.path}, which names the video of the probe: ${errnoSentence(error)}`;
       throw new CommandError(message, exitCodes.failed, { cause: error });
     }
   }
@@ -78,7 +78,7 @@ function parsed(text: string): Leftover | null {
   return { service, title, id, started_at: startedAt ?? 0, ends_by: endsBy ?? 0, pid: Number(pid) };
 }
 
-/** The largest time of a date, in epoch milliseconds. */
+/** The largest time that a `Date` can have, in epoch milliseconds (ECMAScript section 21.4.1.1). */
 const longestTime = 8.64e15;
 
 const titleForm = /^dropcast probe [0-9a-f]{16}$/;
@@ -110,10 +110,10 @@ export type Removal = 'deleted' | 'gone' | 'not found' | 'not ours';
 const mostSearched = 200;
 
 /**
- * Deletes the video of a probe. Before that, it asks for the video: if a service or a cache in front of it gave the
- * probe the id of another video, that one stays. Without an id it looks for the title, which is unique to the probe.
+ * Deletes the video of a probe. It compares the title first, because a service, or a cache in front of it, may have given
+ * the probe the id of another video. Without an id, it looks for the title, which is unique to the probe.
  *
- * @returns `not found`: the service lists no such video, although it may still create it
+ * @returns `not found`: the service lists no such video, but may still create it
  * @throws {ServiceError} the service does not answer or refuses
  */
 export async function removeLeftover(

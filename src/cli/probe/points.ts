@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { formatDuration } from '../output/format.ts';
 import type { ProbeResult } from './send-probe.ts';
 
-/** One thing that the specification leaves open, and what the service does. */
+/** A point that the specification leaves open, and what the service does. */
 export interface Point {
   /** Name of the sandbox's switch or of the form; for a program. */
   readonly name: string;
@@ -24,7 +24,7 @@ export interface Setting {
   readonly why: string;
 }
 
-/** Lists what the exchanges and the course of the probe show. */
+/** Lists the points that the exchanges and the course of the probe show. */
 export function pointsOf(exchanges: readonly RecordedExchange[], result: ProbeResult): readonly Point[] {
   const { settled, forms: seen } = compare(exchanges);
   return [

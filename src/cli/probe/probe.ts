@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { VideoClient } from '@dropcast/client';
 import { Observation, writeRecording } from '@dropcast/recorder';
 import { defaultStateDir } from '../../config/paths.ts';
@@ -39,8 +39,8 @@ export interface ProbeOptions extends TargetOptions {
 export const defaultTimeoutMs = 300_000;
 
 /**
- * `dropcast probe`: with the user's consent sends one small video through its whole life, deletes it, and prints what
- * the service does and which settings that needs.
+ * `dropcast probe`: with the user's consent, creates one small video, sends its file, waits until it is ready, and
+ * deletes it. Prints what the service does and which settings it needs.
  *
  * @param samples folder of the sample media
  * @returns 1 if the video did not become ready or something remains on the service
@@ -163,12 +163,12 @@ async function requireConsent(
     `The probe creates one video, "dropcast probe …", in the channel ${escapeControls(channel)} of ${target.baseUrl},
 sends ${formatBytes(clip.length)}, waits up to ${formatDuration(timeoutMs)} until the video is ready, and deletes it.
 It takes about 7 requests, at most ${most}, of the hourly limit of the key${left}.
-Until it is deleted, whoever sees that channel may see the video.
+Until then, viewers of the channel may see the video.
 `,
   );
   if (options.yes === true) return;
   if (!canAsk(shell))
-    throw new CommandError('a probe needs your consent. Not a terminal: pass --yes.', exitCodes.usage);
+    throw new CommandError('a probe needs your consent: pass --yes, because this is not a terminal', exitCodes.usage);
   if (!(await confirm(shell, 'Probe the service?'))) throw new CommandError('nothing was sent', exitCodes.failed);
 }
 
@@ -193,7 +193,7 @@ function printReport(around: Around, report: Report): void {
     shell.stdout.write(`${tableOf(shell, points)}\n${settingLines(settings, problem === null).join('\n')}\n`);
     shell.stdout.write(`\nNot probed:\n${notProbed.map((line) => `  ${line}\n`).join('')}`);
   }
-  if (problem !== null) shell.stderr.write(`\nThe probe did not get through: ${problem}\n`);
+  if (problem !== null) shell.stderr.write(`\nThe probe failed: ${problem}\n`);
   if (result.left !== null) shell.stderr.write(`${leftWords(result.left, around)}\n`);
 }
 
@@ -227,5 +227,5 @@ function problemOf({ shell, target }: Around, { error }: ProbeResult): string | 
 function leftWords(left: Leftover, { file }: Around): string {
   const what =
     left.id === null ? `the service may still create ${nameOf(left)}` : `${nameOf(left)} remains on the service`;
-  return `${what}: \`dropcast probe --clean-up\` deletes it (${dirname(file.path)} remembers it).`;
+  return `${what}: \`dropcast probe --clean-up\` deletes it (noted in ${file.path}).`;
 }

@@ -36,13 +36,13 @@ export interface ProbeResult {
   readonly afterDeletion: 'not found' | 'still there' | null;
   /** What ended the probe early; null if the video became ready. */
   readonly error: unknown;
-  /** What remains on the service, as it is remembered in the file; null if nothing does. */
+  /** The video that remains on the service, as the file names it; null if none does. */
   readonly left: Leftover | null;
 }
 
 /**
- * Creates a video, sends its file, waits until it is ready and deletes it. Whatever fails, the video is deleted, and if
- * that fails too, the file remembers it. Sends each request once, so that the first answer is seen.
+ * Creates a video, sends its file, waits until it is ready and deletes it, also after a failure. If the deletion fails
+ * too, the file still names the video. Each request is sent once, so that a repetition does not hide the first answer.
  *
  * @throws {CommandError} if the file cannot be written; nothing was sent then
  */
@@ -157,7 +157,7 @@ function notOurs(id: string): CommandError {
   );
 }
 
-/** Some services delete in the background, a moment later. */
+/** Wait before the question about the deleted video, because some services delete in the background. */
 const afterDeletionMs = 1000;
 
 /** Thrown when the video was not ready in time. `cause` is the request that was aborted. */
@@ -175,7 +175,7 @@ function pauseMs(waitedMs: number): number {
   return Math.min(Math.max(waitedMs, 1000), 15_000);
 }
 
-/** Returns the largest number of requests that a probe takes: the looks, create, delete, and three to be certain. */
+/** Returns the largest number of requests that a probe takes: the looks at the status, create, delete, and three in reserve. */
 export function mostRequests(timeoutMs: number): number {
   let looks = 1;
   for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += pauseMs(waitedMs)) looks += 1;

@@ -164,7 +164,7 @@ interface Wanted {
   readonly questions: Questions | null;
 }
 
-/** The optional step that runs `dropcast probe`. @throws {CommandError} if the video did not get through */
+/** The optional step that runs `dropcast probe`. @throws {CommandError} if the probe fails */
 export async function probeService(
   shell: Shell,
   service: InstalledService,
@@ -175,7 +175,7 @@ export async function probeService(
   const { probe } = await import('../probe/probe.ts');
   const exitCode = await probe(shell, samples, { config: service.configFile, yes: true });
   if (exitCode === exitCodes.fine) return 'see above; `dropcast probe` repeats it';
-  throw new CommandError('the probe did not get through: see above', exitCode);
+  throw new CommandError('the probe failed: see above', exitCode);
 }
 
 async function testClip(shell: Shell, service: InstalledService, wanted: Wanted): Promise<string | null> {

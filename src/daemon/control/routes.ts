@@ -134,7 +134,7 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   app.post('/test-clip/ended', (context) =>
     withBody(context, async (body) => context.json(await endTestClip(daemon, body as { readonly id: string }))),
   );
-  // A command is about to send a request to the service with the daemon's key.
+  // Counts a request that a command is about to send with the daemon's key.
   app.post('/request', async (context) => {
     await daemon.gate.take('finish', AbortSignal.timeout(longestTurnMs));
     return context.json({ v: 1 });

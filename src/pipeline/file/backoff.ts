@@ -46,7 +46,7 @@ export function backoffMs(attempts: number, failure: Failure, policy: RetryPolic
   const asked = failure.retryAfterMs ?? 0;
   switch (failure.kind) {
     case 'suspended':
-      // The next try of new files is due at a time of its own.
+      // `retryAfterMs` already says when new files are tried next.
       if (failure.account !== undefined || failure.code === ownQuotaCode) return Math.max(1, asked);
       return passesSoon(failure.code) ? awayMs(asked, random) : Math.max(asked, suspendedMs(failure.code));
     case 'offline':

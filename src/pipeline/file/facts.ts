@@ -92,7 +92,7 @@ export interface Facts {
   readonly disposal: 'later' | 'pending' | 'waiting' | 'kept' | 'deleted' | 'moved' | 'refused' | null;
 }
 
-/** An upload that can be continued; see `UploadSession` of the client, whose words these are. */
+/** An upload that can be continued: the same members as `UploadSession` of the client. */
 export interface UploadSession {
   readonly protocol: 'content-range' | 'tus';
   /** Number of bytes that the host has confirmed. */

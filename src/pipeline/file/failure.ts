@@ -56,8 +56,8 @@ export interface Failure {
    */
   readonly likeness?: Likeness;
   /**
-   * For a file that waits for something else: the code of that. It prevents another upload of a file that was sent
-   * completely but not confirmed, or is why the service refuses new videos.
+   * Code of the underlying cause. For a file that was sent completely but not confirmed: what prevents another upload.
+   * For a file that waits because the service refuses new videos: that refusal.
    */
   readonly because?: string;
   /** Why the service refuses every new video, since when (epoch milliseconds), and of which channel if only of one. */

@@ -28,14 +28,14 @@ test('without a limit nothing is said', async () => {
 
 test('files over `uploads.max_size` are counted by folder, with the largest one', async () => {
   expect(await said(5 * mb)).toEqual([
-    'folders[0].path: in /in 2 files are larger than uploads.max_size (5 MB), such as b\\n.mp4 (7 MB): held unless it was sent before',
-    'folders[1].path: in /in/nested 1 file is larger than uploads.max_size (5 MB), such as f.mp4 (8 MB): held unless it was sent before',
+    'folders[0].path: in /in 2 files are larger than uploads.max_size (5 MB), such as b\\n.mp4 (7 MB): held unless sent before',
+    'folders[1].path: in /in/nested 1 file is larger than uploads.max_size (5 MB), such as f.mp4 (8 MB): held unless sent before',
   ]);
 });
 
-test('the limit that the service taught counts where it is lower', async () => {
+test('the limit learned from the service counts where it is lower', async () => {
   expect((await said(5 * mb, learned))[0]).toMatch(
-    /3 files are larger than the limit that the service taught \(4 MB\)/,
+    /3 files are larger than the limit learned from the service \(4 MB\)/,
   );
   expect((await said(3 * mb, learned))[0]).toMatch(/3 files are larger than uploads\.max_size \(3 MB\)/);
 });

@@ -178,7 +178,7 @@ describe('without consent', () => {
     const { probe, sandbox } = await account();
     expect(await probe({ yes: false })).toEqual({
       code: 2,
-      sentence: 'a probe needs your consent. Not a terminal: pass --yes.',
+      sentence: 'a probe needs your consent: pass --yes, because this is not a terminal',
     });
     expect(sandbox.requests()).toEqual([]);
   });
@@ -239,7 +239,7 @@ describe('a service that fails', () => {
     await faults({ kind: 'status', status: 403, code: 'SignatureDoesNotMatch', operation: 'uploads.put' });
     expect(await probe()).toMatchObject({ code: 1 });
     expect(shell.out.text).toMatch(/^Status of POST \/videos +201/m);
-    expect(shell.err.text).toContain('The probe did not get through: the upload address answered 403');
+    expect(shell.err.text).toContain('The probe failed: the upload address answered 403');
     expect(await titles()).toEqual([]);
   });
 

@@ -42,5 +42,5 @@ test.each<[string, Questions | null]>([
 
 test('setup stops if the probe does not get through', async () => {
   const { said, creates } = await step(true, null, 'sk_test_wrong_0123');
-  expect([said, creates]).toEqual(['the probe did not get through: see above', 1]);
+  expect([said, creates]).toEqual(['the probe failed: see above', 1]);
 });

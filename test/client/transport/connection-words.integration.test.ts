@@ -150,7 +150,7 @@ describe('a proxy', () => {
 });
 
 describe('a server that speaks only HTTP/2', () => {
-  const only = 'speaks only HTTP/2, and dropcast HTTP/1.1; allow HTTP/1.1 there, or put a reverse proxy';
+  const only = 'speaks only HTTP/2; allow HTTP/1.1 there, or put a reverse proxy';
 
   test('is named before a request leaves', async () => {
     const { ca, cert, key } = await issueCertificate(['127.0.0.1'], Date.now());

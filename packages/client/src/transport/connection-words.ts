@@ -85,8 +85,7 @@ const closed = 'the connection was closed while it was set up; a firewall or a p
 const noTls = 'it does not speak https there';
 const forbidden = 'this machine forbids the connection; check its firewall, and IPAddressDeny= of the unit';
 const clock = 'check the clock of this machine with `timedatectl`';
-const http2 =
-  'it speaks only HTTP/2, and dropcast HTTP/1.1; allow HTTP/1.1 there, or put a reverse proxy that does before it';
+const http2 = 'it speaks only HTTP/2; allow HTTP/1.1 there, or put a reverse proxy that speaks HTTP/1.1 in front of it';
 const untrusted =
   'its certificate is from an authority that this machine does not trust; if that is your own authority, or that of your proxy, name its file in NODE_EXTRA_CA_CERTS';
 

@@ -85,7 +85,7 @@ class Reader {
     ];
   }
 
-  /** Reads three headers that share a prefix. @param isInSeconds whether a specification says what a number means */
+  /** Reads three headers that share a prefix. @param isInSeconds whether every number is one of seconds */
   family(prefix: string, { isInSeconds }: { readonly isInSeconds: boolean }): readonly RateLimit[] {
     const stated = this.#text(`${prefix}-Remaining`);
     if (stated === undefined) return [];

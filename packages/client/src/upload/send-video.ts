@@ -64,7 +64,7 @@ interface Destination {
   readonly options: SendCallOptions;
 }
 
-/** Like `UploadSession`, also of an upload that is not known to be continued. */
+/** Like `UploadSession`, but also for one PUT, because its host may turn out to keep the bytes. */
 type Session = Omit<UploadSession, 'protocol'> & { readonly protocol: UploadProtocol };
 
 class Sending {
@@ -76,7 +76,7 @@ class Sending {
   #sha256: string | null = null;
   /** State of the upload on the host, which may keep the bytes of a PUT even if it has not said so. */
   #session: Session;
-  /** Number of bytes that may have been sent, more exactly than the `reach` of the session. */
+  /** Number of bytes that may have been sent. The `reach` of the session may be larger by up to a step. */
   #sentBytes: number;
   /** Protocol that the caller, an earlier process or an answer of the host named. */
   #protocol: UploadProtocol | undefined;
@@ -159,7 +159,7 @@ class Sending {
     try {
       return await this.#deliver(host, reader, await this.#locate(host, reader));
     } catch (error) {
-      // A step may have been committed that was not sent. Where this fails, the larger reach is safe.
+      // The committed reach may exceed what was sent. If lowering it fails, the larger one is still safe.
       if (this.#sha256 === null && this.#sentBytes < this.#session.reach)
         await this.#remember({ reach: this.#sentBytes }).catch(() => {});
       throw error;
@@ -185,7 +185,7 @@ class Sending {
       isOver = offset === sizeBytes;
       if (!isOver) await this.#remember({ offset });
     }
-    // A host that has the whole file already must have this one.
+    // If the host already had the whole file, this compares its hash.
     await pass.release();
     return pass.sha256 ?? '';
   }
@@ -205,7 +205,7 @@ class Sending {
     // For a file that the host has completely, the hash is compared instead.
     const isPartial = offset > 0 && offset < this.#source.sizeBytes;
     if (isPartial && !isSame) throw touched(this.#source);
-    // A host that keeps what a PUT sends may then have bytes of two versions.
+    // After a change, a host that keeps the bytes of a PUT may have bytes of both versions, so no version is noted.
     await this.#remember({ protocol, offset, version: protocol === 'put' && !isSame ? null : version });
     return offset;
   }

@@ -2,7 +2,7 @@ import type { RecordedExchange } from '../recording.ts';
 import { jsonOf, operationOf } from './exchanges.ts';
 import { isSuccess } from './telling-exchanges.ts';
 
-/** Something that services do and the specification does not mention, so that no switch of the sandbox is its name. */
+/** A behaviour of services that the specification does not mention, so no switch of the sandbox names it. */
 interface Form {
   /** The subject, phrased as the beginning of a sentence. */
   readonly about: string;
@@ -12,10 +12,10 @@ interface Form {
   read(exchange: RecordedExchange): string | null;
 }
 
-/** A form with what was seen of it. */
+/** A form and its observed values. */
 export interface SeenForm {
   readonly name: FormName;
-  /** Values that were seen, each once. */
+  /** Each value once. */
   readonly values: readonly { readonly value: string; readonly exchanges: readonly number[] }[];
 }
 

@@ -37,7 +37,7 @@ export function addSandboxCommand(command: Command, terminal: Terminal, samples:
     )
     .option(
       '--profile <name>',
-      'a service that settles open points of the specification differently: strict, lenient, wrapped, bare, terse, idempotent, queued-publish, oldest-first, other-webhooks, bunny-webhooks, mux-webhooks, cloudflare-webhooks, other-errors, behind-a-proxy, reported-limits, bursts-unreported, bursts-reported, bursts-in-milliseconds, new-words, pending-until-ready, redirecting-uploads, upload-headers, required-headers, listed-headers, signed-without-type, daily-quota, daily-limit, full-storage, small-uploads, small-objects or small-files',
+      'a service that settles open points of the specification differently: strict, lenient, wrapped, bare, terse, idempotent, queued-publish, oldest-first, other-webhooks, bunny-webhooks, mux-webhooks, cloudflare-webhooks, other-errors, behind-a-proxy, reported-limits, bursts-unreported, bursts-reported, bursts-in-milliseconds, new-words, pending-until-ready, redirecting-uploads, upload-headers, required-headers, listed-headers, signed-without-type, daily-quota, daily-limit, full-storage, small-uploads, small-objects, small-files, resumable-sessions or tus',
     )
     .option(
       '--now <time>',

@@ -7,7 +7,7 @@ export function rateLimitHeaders(
   { rate_limit_headers: form }: Pick<Switches, 'rate_limit_headers'>,
   nowMs: number,
 ): Readonly<Record<string, string>> {
-  // The older forms have room for one limit only.
+  // The older forms report only one limit.
   const shortest = standing.at(-1);
   if (form === 'none' || shortest === undefined) return {};
   return forms[form](shortest, nowMs, standing);

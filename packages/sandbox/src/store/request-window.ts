@@ -74,7 +74,7 @@ export class RequestWindow {
     return this.#limits(isBurst).map((limit) => {
       const { total, first } = this.#count.get(keyId, nowMs - limit.windowMs) ?? {};
       const left = Math.max(0, limit.requests - Number(total));
-      // The request whose end makes room: the oldest, or a later one if the limit was lowered.
+      // The request that makes room when it expires: the oldest, or a later one if the limit was lowered.
       const number = Number(first) + Math.max(0, Number(total) - limit.requests);
       const at = this.#at.get(keyId, number)?.['at_ms'];
       return { ...limit, left, resetMs: typeof at === 'number' ? at + limit.windowMs - nowMs : limit.windowMs };

@@ -7,10 +7,10 @@ import { ApiError } from '../http/api-error.ts';
 import type { Switches } from '../profiles/switch-table.ts';
 import { HEAD_BYTES, type ReceivedFile } from './receive.ts';
 
-/** The protocols in which a broken upload can be continued. */
+/** A protocol in which a broken upload can be continued. */
 export type ResumableProtocol = Exclude<Switches['upload_protocol'], 'put'>;
 
-/** The part of a file that a request sends, or its question. */
+/** A request that sends a part of a file, or that asks how much has arrived. */
 export interface PartRequest {
   /** Position at which the body begins; null for a question. */
   readonly offset: number | null;
@@ -68,7 +68,7 @@ function lengthIn(headers: IncomingHttpHeaders): number {
   throw new ApiError('length_required', 'Send the file with a Content-Length.');
 }
 
-/** Judges a body by what has arrived before it. @throws ApiError */
+/** Checks that a body continues what has arrived before it. @throws ApiError */
 export function requireFitting(
   { offset, length, sizeBytes }: PartRequest & { readonly offset: number },
   before: PartialFile,
@@ -115,9 +115,9 @@ export interface PartialFile {
   readonly sizeBytes: number | null;
 }
 
-/** What happens around the body of a request. */
+/** Called before and after the body of a request. */
 export interface Appending {
-  /** Judges the request by what has arrived before, and lets it send. @throws ApiError */
+  /** Admits or refuses the body, given what has arrived before it. @throws ApiError */
   admit(before: PartialFile): void;
   /** Stores a file that is whole. Requests for the same upload wait until then. */
   complete(file: ReceivedFile): Promise<unknown>;

@@ -27,7 +27,7 @@ export function contentRangeForm(sizeBytes: number): UploadForm {
 
 /**
  * Whether an address is a session of Google Cloud Storage. Only these are asked for their offset unless the caller or
- * the host says so: a host that ignores `Content-Range` would take the question for an empty file.
+ * the host says so: a host that ignores `Content-Range` would store the question as an empty file.
  */
 export function isSessionAddress(address: string): boolean {
   const url = URL.parse(address);

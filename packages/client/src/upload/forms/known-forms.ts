@@ -42,5 +42,8 @@ export function revealedBy(answer: Answer, { protocol }: UploadForm, isQuestion:
   return isQuestion && notUnderstood.has(answer.status) && !isTus(answer) ? 'put' : null;
 }
 
-/** 200 and 204 answer HEAD, the others a method or header that a host does not know (RFC 9110 sections 14.5 and 15.5). */
+/**
+ * Statuses of a host without the protocol: 200 or 204 to a HEAD, the others to a method or header that it does not
+ * support (RFC 9110 sections 14.5 and 15.5).
+ */
 const notUnderstood: ReadonlySet<number> = new Set([200, 204, 400, 405, 411, 501]);
