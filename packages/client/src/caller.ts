@@ -8,7 +8,7 @@ import { originOf, secretsOfAddress, secretsOfHeaders } from './transport/scrub.
 import { rateLimitsOf } from './transport/rate-limit-headers.ts';
 import type { Scrub } from './transport/scrub.ts';
 import type { Ending, Transport } from './transport/transport.ts';
-import { KnownForms } from './upload/forms/known-forms.ts';
+import { KnownProtocols } from './upload/protocols/known-protocols.ts';
 import type { UploadRequest } from './upload/upload-request.ts';
 import type { RequestNote } from './request-gate.ts';
 import { tell } from './hooks.ts';
@@ -54,7 +54,7 @@ export class Caller {
   /** Remembers which headers each upload host accepts. */
   readonly putHeaders = new PutHeaders();
   /** Remembers which protocol each upload host speaks. */
-  readonly forms = new KnownForms();
+  readonly protocols = new KnownProtocols();
 
   constructor(transport: Transport, parts: CallerParts) {
     this.#transport = transport;

@@ -49,7 +49,7 @@ export { sizeRefusalOf } from './upload/size-refusal.ts';
 export { readOpenFile } from './upload/file-reader.ts';
 export type { FileReader } from './upload/file-reader.ts';
 export type { BodyReader } from './upload/body-reader.ts';
-export type { UploadProtocol } from './upload/forms/form.ts';
+export type { UploadProtocol } from './upload/protocols/protocol.ts';
 
 export { verifyWebhook, verifyWebhookSignature } from './webhooks/verify-webhook.ts';
 export type { ReceivedWebhook } from './webhooks/verify-webhook.ts';

@@ -1,6 +1,6 @@
 import type { Call } from './call.ts';
 import type { BodyReader } from './upload/body-reader.ts';
-import type { UploadProtocol } from './upload/forms/form.ts';
+import type { UploadProtocol } from './upload/protocols/protocol.ts';
 import type { WaitNote } from './waiting.ts';
 import type { AnalyticsOverview, AnalyticsPage, Engagement, Period, VideoAnalytics } from './wire/analytics.ts';
 import type { Channel, ChannelListItem } from './wire/channels.ts';

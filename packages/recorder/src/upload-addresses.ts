@@ -122,8 +122,8 @@ function isLife(seconds: number | undefined): seconds is number {
   return Number.isInteger(seconds) && (seconds ?? 0) > 0 && (seconds ?? 0) <= longestLifeSeconds;
 }
 
-/** One year. A longer life is some other number. */
-const longestLifeSeconds = 366 * 86_400;
+/** A year. A longer life is another kind of number. */
+export const longestLifeSeconds = 366 * 86_400;
 
 /** Removes the local tokens from the recorder's addresses, as required for recording. */
 export function withoutLocalTokens(text: string): string {

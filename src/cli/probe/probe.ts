@@ -61,18 +61,18 @@ export async function probe(shell: Shell, samples: string, options: ProbeOptions
     ...(budget !== null && { requestGate: budget.gate }),
   });
   const file = new LeftoverFile(target.config?.stateDir ?? defaultStateDir(join(shell.cwd, 'dropcast.yaml'), shell));
-  const around: Around = { shell, options, target, client, file, budget };
+  const context: ProbeContext = { shell, options, target, client, file, budget };
   try {
-    await removeEarlier(around);
+    await removeEarlier(context);
     if (options.cleanUp === true) return exitCodes.fine;
-    const channel = await channelFor(around);
+    const channel = await channelFor(context);
     const clip = await uniqueClip(samples);
     const timeoutMs = options.timeout ?? defaultTimeoutMs;
-    await requireConsent(around, { channel, clip, timeoutMs });
+    await requireConsent(context, { channel, clip, timeoutMs });
     const did = (what: string): void => void shell.stderr.write(`${escapeControls(what)}\n`);
     const result = await sendProbe({ client, target, channel, clip, file, timeoutMs, shell, did });
     const { exchanges } = observation;
-    printReport(around, {
+    printReport(context, {
       result,
       requests,
       points: pointsOf(exchanges, result),
@@ -85,7 +85,7 @@ export async function probe(shell: Shell, samples: string, options: ProbeOptions
   }
 }
 
-interface Around {
+interface ProbeContext {
   readonly shell: Shell;
   readonly options: ProbeOptions;
   readonly target: Target;
@@ -95,7 +95,7 @@ interface Around {
 }
 
 /** Deletes what an earlier probe left on the service, with the user's consent. */
-async function removeEarlier({ shell, options, target, client, file }: Around): Promise<void> {
+async function removeEarlier({ shell, options, target, client, file }: ProbeContext): Promise<void> {
   const earlier = await file.read();
   if (earlier === null) {
     if (options.cleanUp === true) shell.stderr.write('No probe has left anything on the service.\n');
@@ -133,7 +133,7 @@ const removalWords: Readonly<Record<Removal, string>> = {
  * Chooses the channel of the video: the given one, else that of the first rule that names one, else the only channel of
  * the account.
  */
-async function channelFor({ options, target, client, shell }: Around): Promise<string> {
+async function channelFor({ options, target, client, shell }: ProbeContext): Promise<string> {
   const rules = target.config?.folders.flatMap((folder) => folder.rules) ?? [];
   const known = options.channel ?? rules.find(({ channel }) => !channel.includes('{'))?.channel;
   if (known !== undefined) return known;
@@ -146,7 +146,7 @@ async function channelFor({ options, target, client, shell }: Around): Promise<s
 
 /** @throws {CommandError} when the budget does not suffice, the user declines, or there is no terminal */
 async function requireConsent(
-  { shell, options, target, budget }: Around,
+  { shell, options, target, budget }: ProbeContext,
   { channel, clip, timeoutMs }: { readonly channel: string; readonly clip: Buffer; readonly timeoutMs: number },
 ): Promise<void> {
   const most = mostRequests(timeoutMs);
@@ -180,10 +180,10 @@ interface Report {
   readonly settings: readonly Setting[];
 }
 
-function printReport(around: Around, report: Report): void {
-  const { shell, options, target } = around;
+function printReport(context: ProbeContext, report: Report): void {
+  const { shell, options, target } = context;
   const { result, requests, points, settings } = report;
-  const problem = problemOf(around, result);
+  const problem = problemOf(context, result);
   const left = result.left === null ? null : { id: result.left.id, title: result.left.title };
   if (options.json === true) {
     const ok = problem === null && left === null;
@@ -194,7 +194,7 @@ function printReport(around: Around, report: Report): void {
     shell.stdout.write(`\nNot probed:\n${notProbed.map((line) => `  ${line}\n`).join('')}`);
   }
   if (problem !== null) shell.stderr.write(`\nThe probe failed: ${problem}\n`);
-  if (result.left !== null) shell.stderr.write(`${leftWords(result.left, around)}\n`);
+  if (result.left !== null) shell.stderr.write(`${leftWords(result.left, context)}\n`);
 }
 
 function tableOf({ stdout, env }: Shell, points: readonly Point[]): string {
@@ -216,7 +216,7 @@ function settingLines(settings: readonly Setting[], isWhole: boolean): readonly 
 }
 
 /** What ended the probe early, in printable form; null if the video became ready. */
-function problemOf({ shell, target }: Around, { error }: ProbeResult): string | null {
+function problemOf({ shell, target }: ProbeContext, { error }: ProbeResult): string | null {
   if (error === null) return null;
   if (error instanceof LateError) return escapeControls(error.message);
   const explained = explain(error, { shell, target });
@@ -224,7 +224,7 @@ function problemOf({ shell, target }: Around, { error }: ProbeResult): string | 
   throw explained;
 }
 
-function leftWords(left: Leftover, { file }: Around): string {
+function leftWords(left: Leftover, { file }: ProbeContext): string {
   const what =
     left.id === null ? `the service may still create ${nameOf(left)}` : `${nameOf(left)} remains on the service`;
   return `${what}: \`dropcast probe --clean-up\` deletes it (noted in ${file.path}).`;

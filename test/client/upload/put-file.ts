@@ -1,7 +1,7 @@
 import { createScrub } from '../../../packages/client/src/transport/scrub.ts';
 import type { BodyReader } from '../../../packages/client/src/upload/body-reader.ts';
 import { FilePass } from '../../../packages/client/src/upload/file-pass.ts';
-import { putForm } from '../../../packages/client/src/upload/forms/put.ts';
+import { putProtocol } from '../../../packages/client/src/upload/protocols/put.ts';
 import { UploadHost } from '../../../packages/client/src/upload/upload-host.ts';
 import { requestUpload } from '../../../packages/client/src/upload/upload-request.ts';
 import type { UploadRequest, UploadWorld } from '../../../packages/client/src/upload/upload-request.ts';
@@ -29,7 +29,7 @@ export async function putFile(
     scrub: (secrets: readonly string[]) =>
       createScrub([...secrets, world.keyFor(URL.parse(options.url)?.origin ?? '') ?? '']),
   };
-  const host = new UploadHost(caller, putForm(sizeBytes), { ...options, sizeBytes, attempt: 1 });
+  const host = new UploadHost(caller, putProtocol(sizeBytes), { ...options, sizeBytes, attempt: 1 });
   await using pass = new FilePass({ reader, sizeBytes, signal: options.signal, beforeLastPart });
   const bytes = await host.deliver(pass, () => null);
   return { sha256: pass.sha256 ?? '', bytes };

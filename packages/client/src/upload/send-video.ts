@@ -6,7 +6,7 @@ import { afterFailedPut } from './after-failed-put.ts';
 import { partBytes } from './body-reader.ts';
 import type { BodyReader } from './body-reader.ts';
 import { FilePass } from './file-pass.ts';
-import type { UploadForm, UploadProtocol } from './forms/form.ts';
+import type { ProtocolStrategy, UploadProtocol } from './protocols/protocol.ts';
 import { OtherProtocol, UploadHost } from './upload-host.ts';
 import { checkHeaders } from './put-headers.ts';
 import { failedNote } from '../caller.ts';
@@ -119,12 +119,12 @@ class Sending {
     const { putHeaders } = this.#caller;
     const { headers: own = {} } = options;
     for (let tries = 1; ; tries += 1) {
-      const form = this.#form();
-      const contentType = form.protocol === 'tus' ? null : options.contentType;
+      const strategy = this.#strategy();
+      const contentType = strategy.protocol === 'tus' ? null : options.contentType;
       const choice = { name: this.#source.name, asked: this.#caller.withoutKey(asked, origin), own, contentType };
       const headers = putHeaders.headersFor(origin, choice);
       try {
-        const sha256 = await this.#sendAs(form, headers, attempt);
+        const sha256 = await this.#sendAs(strategy, headers, attempt);
         putHeaders.took(origin, choice, headers);
         return sha256;
       } catch (error) {
@@ -133,20 +133,24 @@ class Sending {
           if (isLast || options.protocol !== undefined) throw error.error;
           this.#protocol = error.protocol;
           // One address that does not speak the protocol of its host says nothing about others.
-          if (error.protocol !== 'put') this.#caller.forms.remember(url, error.protocol);
+          if (error.protocol !== 'put') this.#caller.protocols.remember(url, error.protocol);
         } else if (isLast || !putHeaders.mayTryOthers(origin, choice, headers, error)) throw error;
       }
     }
   }
 
   /** Sends the file from the host's offset on. @throws {OtherProtocol} the host speaks another protocol */
-  async #sendAs(form: UploadForm, headers: Readonly<Record<string, string>>, attempt: number): Promise<string> {
+  async #sendAs(
+    strategy: ProtocolStrategy,
+    headers: Readonly<Record<string, string>>,
+    attempt: number,
+  ): Promise<string> {
     const { url, options } = this.#to;
     const { sizeBytes } = this.#source;
     const { stallTimeoutMs = defaultStallTimeoutMs, answerTimeoutMs } = options;
     await using reader = await this.#open();
     requireSize(reader, this.#source);
-    const host = new UploadHost(this.#caller, form, {
+    const host = new UploadHost(this.#caller, strategy, {
       url,
       headers,
       attempt,
@@ -190,13 +194,13 @@ class Sending {
     return pass.sha256 ?? '';
   }
 
-  #form(): UploadForm {
-    return this.#caller.forms.formFor(this.#to.url, this.#protocol, this.#source.sizeBytes);
+  #strategy(): ProtocolStrategy {
+    return this.#caller.protocols.strategyFor(this.#to.url, this.#protocol, this.#source.sizeBytes);
   }
 
   /** Returns how much of this file the host has, and begins or continues the session. */
   async #locate(host: UploadHost, reader: BodyReader): Promise<number> {
-    const { protocol, asksFirst } = host.form;
+    const { protocol, asksFirst } = host.strategy;
     const { version = null } = reader;
     const { reach } = this.#session;
     const isSame = reach === 0 || (version !== null && version === this.#session.version);
@@ -283,9 +287,9 @@ function lastPartAt({ sizeBytes }: SeekableSource): number {
 }
 
 /** The host claims bytes that were never sent: whatever it has is not this file. */
-function beyond({ form }: UploadHost, offset: number, reach: number): AddressDeadError {
+function beyond({ strategy }: UploadHost, offset: number, reach: number): AddressDeadError {
   return new AddressDeadError(
-    `the upload host says (${form.protocol}) that it has ${offset} bytes, but at most ${reach} were sent`,
+    `the upload host says (${strategy.protocol}) that it has ${offset} bytes, but at most ${reach} were sent`,
     { code: 'wrong_offset' },
   );
 }

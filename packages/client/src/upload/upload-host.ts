@@ -4,8 +4,8 @@ import type { Caller } from '../caller.ts';
 import { UnreadableAnswerError, UploadServerError } from '../errors.ts';
 import type { ServiceError } from '../errors.ts';
 import type { FilePass } from './file-pass.ts';
-import type { UploadForm, UploadProtocol } from './forms/form.ts';
-import { revealedBy } from './forms/known-forms.ts';
+import type { ProtocolStrategy, UploadProtocol } from './protocols/protocol.ts';
+import { revealedBy } from './protocols/known-protocols.ts';
 import { originOf, secretsOfAddress, secretsOfHeaders } from '../transport/scrub.ts';
 import type { UploadRequest } from './upload-request.ts';
 
@@ -20,12 +20,12 @@ export interface HostOptions extends Pick<
 
 /** The host of one upload address, asked and answered in one protocol. */
 export class UploadHost {
-  readonly form: UploadForm;
+  readonly strategy: ProtocolStrategy;
   readonly #caller: Pick<Caller, 'upload' | 'scrub'>;
   readonly #options: HostOptions;
 
-  constructor(caller: Pick<Caller, 'upload' | 'scrub'>, form: UploadForm, options: HostOptions) {
-    this.form = form;
+  constructor(caller: Pick<Caller, 'upload' | 'scrub'>, strategy: ProtocolStrategy, options: HostOptions) {
+    this.strategy = strategy;
     this.#caller = caller;
     this.#options = options;
   }
@@ -36,10 +36,10 @@ export class UploadHost {
    * @throws {AddressDeadError | UploadServerError | UploadRejectedError} by the response's status, or no response
    */
   async locate(): Promise<number> {
-    const question = this.form.question();
+    const question = this.strategy.offsetRequest();
     if (question === null) return 0;
     const answer = await this.#ask({ ...question, body: null });
-    const offset = this.form.offsetIn(answer);
+    const offset = this.strategy.offsetIn(answer);
     if (offset === null) throw this.#error(answer, true);
     if (startsLikePage(answer.body)) throw this.#page(answer);
     return offset;
@@ -56,9 +56,9 @@ export class UploadHost {
    */
   async deliver(pass: FilePass, beforeBytes: NonNullable<UploadRequest['beforeBytes']>): Promise<number> {
     const { onProgress } = this.#options;
-    const { end, ...request } = this.form.delivery(pass.position);
+    const { end, ...request } = this.strategy.uploadRequest(pass.position);
     const answer = await this.#ask({ ...request, body: { pass, end }, beforeBytes, ...(onProgress && { onProgress }) });
-    const offset = this.form.offsetIn(answer);
+    const offset = this.strategy.offsetIn(answer);
     if (offset === null) throw this.#error(answer, false);
     if (startsLikePage(answer.body)) throw this.#page(answer);
     if (pass.position < end)
@@ -89,7 +89,7 @@ export class UploadHost {
           code: 'unreadable_answer',
         })
       : uploadError(answer, scrub, Date.now());
-    const spoken = revealedBy(answer, this.form, isQuestion);
+    const spoken = revealedBy(answer, this.strategy, isQuestion);
     return spoken === null ? error : new OtherProtocol(spoken, error);
   }
 

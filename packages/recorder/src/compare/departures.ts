@@ -2,7 +2,7 @@ import type { Operation, Schema } from '@dropcast/sandbox/contract/document';
 import { schemaErrors, type SchemaError } from '@dropcast/sandbox/contract/schema-check';
 import { hasHidden } from '../cleaning/hidden.ts';
 import type { RecordedExchange } from '../recording.ts';
-import { jsonOf } from './exchanges.ts';
+import { isIncomplete, jsonOf } from './exchanges.ts';
 import { bodyPlace, fieldPlace, formsOf, isWrapped, statusPlace, successOf } from './points.ts';
 
 /** A deviation of an answer from the contract. */
@@ -33,11 +33,8 @@ export function refusalDepartures(operation: Operation, exchange: RecordedExchan
   const place = `${operation.name} ${status}`;
   // A 304 answers a conditional request (RFC 9110 section 13).
   if (status === 304) return [];
-  if (status < 400) {
-    // Without a target, 308 asks for the rest of a file, as in a resumable session of Google Cloud Storage.
-    const isIncomplete = status === 308 && answer?.headers['location'] === undefined;
-    return [{ place: statusPlace(operation), what: isIncomplete ? 'answers 308' : `redirects (${status})` }];
-  }
+  if (status < 400)
+    return [{ place: statusPlace(operation), what: isIncomplete(exchange) ? 'answers 308' : `redirects (${status})` }];
   const documented = operation.answers[status] ?? operation.answers['4XX'];
   const json = jsonOf(exchange);
   const schema = documented?.content?.['application/json']?.schema;

@@ -15,6 +15,14 @@ export function operationOf({ method, target }: Pick<RecordedExchange, 'method' 
   );
 }
 
+/**
+ * Whether an upload host asks for the rest of a file with 308, as in a resumable session of Google Cloud Storage. With
+ * `Location`, 308 is a redirect (RFC 9110 section 15.4.9).
+ */
+export function isIncomplete({ answer }: Pick<RecordedExchange, 'answer'>): boolean {
+  return answer?.status === 308 && answer.headers['location'] === undefined;
+}
+
 /** Returns the JSON body of the answer; undefined if there is none. */
 export function jsonOf({ answer }: RecordedExchange): unknown {
   return answer?.body !== undefined && 'json' in answer.body ? answer.body.json : undefined;

@@ -1,6 +1,7 @@
 import type { RecordedExchange } from '../recording.ts';
 import { jsonOf, operationOf } from './exchanges.ts';
 import { isSuccess } from './telling-exchanges.ts';
+import { longestLifeSeconds } from '../upload-addresses.ts';
 
 /** A behaviour of services that the specification does not mention, so no switch of the sandbox names it. */
 interface Form {
@@ -101,8 +102,6 @@ function lifeInAnswer(exchange: RecordedExchange): number | null {
   const seconds = /in$|seconds$/i.test(name) ? Number(value) : (untilMs - atMs) / 1000;
   return seconds > 0 && seconds <= longestLifeSeconds ? Math.round(seconds) : null;
 }
-
-const longestLifeSeconds = 366 * 86_400;
 
 /** Reads the name of the missing header from the refusal of an object store (Azure: `MissingRequiredHeader`). */
 function headerInRefusal({ answer }: RecordedExchange): string | null {

@@ -4,7 +4,7 @@ import { mostUploadBytes, openPoints } from '@dropcast/sandbox/profiles/switch-t
 import type { SwitchName, Switches } from '@dropcast/sandbox/profiles/switch-table';
 import type { RecordedExchange } from '../recording.ts';
 import { departuresOf } from './departures.ts';
-import { jsonOf, operationOf, pathOf } from './exchanges.ts';
+import { isIncomplete, jsonOf, operationOf, pathOf } from './exchanges.ts';
 import { processingWords } from './processing-words.ts';
 import {
   beforeDeletion,
@@ -199,12 +199,10 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
   },
   upload_protocol: {
     from: 'an answer with `Tus-Resumable`, or an address of a session (`upload_id`) or an answer 308 without `Location`',
-    shown: each(({ exchange, status }) => {
+    shown: each(({ exchange }) => {
       if (!isUploadPath(pathOf(exchange.target))) return null;
-      const { headers = {} } = exchange.answer ?? {};
-      if (headers['tus-resumable'] !== undefined) return 'tus';
-      if (status === 308 && headers['location'] === undefined) return 'content_range';
-      if (queryOf(exchange).has('upload_id')) return 'content_range';
+      if (exchange.answer?.headers['tus-resumable'] !== undefined) return 'tus';
+      if (isIncomplete(exchange) || queryOf(exchange).has('upload_id')) return 'content_range';
       return isSuccess(exchange) ? 'put' : null;
     }),
   },

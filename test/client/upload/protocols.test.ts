@@ -2,12 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { Answer } from '../../../packages/client/src/transport/answer.ts';
-import { contentRangeForm, isSessionAddress } from '../../../packages/client/src/upload/forms/content-range.ts';
-import type { UploadForm } from '../../../packages/client/src/upload/forms/form.ts';
-import { putForm } from '../../../packages/client/src/upload/forms/put.ts';
-import { tusForm } from '../../../packages/client/src/upload/forms/tus.ts';
+import { contentRangeProtocol, isSessionAddress } from '../../../packages/client/src/upload/protocols/content-range.ts';
+import type { ProtocolStrategy } from '../../../packages/client/src/upload/protocols/protocol.ts';
+import { putProtocol } from '../../../packages/client/src/upload/protocols/put.ts';
+import { tusProtocol } from '../../../packages/client/src/upload/protocols/tus.ts';
 
-const forms: readonly ((sizeBytes: number) => UploadForm)[] = [putForm, contentRangeForm, tusForm];
+const strategies: readonly ((sizeBytes: number) => ProtocolStrategy)[] = [
+  putProtocol,
+  contentRangeProtocol,
+  tusProtocol,
+];
 
 function answered(status: number, headers: object): Answer {
   return { status, headers, body: Buffer.alloc(0) } as unknown as Answer;
@@ -44,9 +48,9 @@ describe('the number of bytes that a host says it has', () => {
   test('is null or within the file, whatever the host answers', () => {
     fc.assert(
       fc.property(size, fc.array(fc.tuple(status, headers), { minLength: 1 }), (sizeBytes, said) => {
-        for (const form of forms.map((create) => create(sizeBytes))) {
+        for (const strategy of strategies.map((create) => create(sizeBytes))) {
           for (const each of said) {
-            const offset = form.offsetIn(answered(...each));
+            const offset = strategy.offsetIn(answered(...each));
             if (offset === null) continue;
             expect(Number.isSafeInteger(offset)).toBe(true);
             expect(offset).toBeGreaterThanOrEqual(0);
@@ -64,9 +68,9 @@ describe('the number of bytes that a host says it has', () => {
     fc.assert(
       fc.property(file.chain(partOf), ([sizeBytes, offset]) => {
         const ranged = answered(308, { range: `bytes=0-${offset - 1}` });
-        expect(contentRangeForm(sizeBytes).offsetIn(ranged)).toBe(offset);
+        expect(contentRangeProtocol(sizeBytes).offsetIn(ranged)).toBe(offset);
         const told = answered(200, { 'upload-offset': String(offset), 'upload-length': String(sizeBytes) });
-        expect(tusForm(sizeBytes).offsetIn(told)).toBe(offset);
+        expect(tusProtocol(sizeBytes).offsetIn(told)).toBe(offset);
       }),
     );
   });
@@ -75,7 +79,7 @@ describe('the number of bytes that a host says it has', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), headers, (sizeBytes, said) => {
         const whole = { ...said, range: `bytes=0-${sizeBytes - 1}` };
-        expect(contentRangeForm(sizeBytes).offsetIn(answered(308, whole))).toBeNull();
+        expect(contentRangeProtocol(sizeBytes).offsetIn(answered(308, whole))).toBeNull();
       }),
     );
   });
@@ -85,8 +89,8 @@ test('bytes are sent up to an end within the file, in parts that make progress',
   const position = size.chain((sizeBytes) => fc.tuple(fc.constant(sizeBytes), fc.nat({ max: sizeBytes })));
   fc.assert(
     fc.property(position, ([sizeBytes, offset]) => {
-      for (const create of forms) {
-        const { end } = create(sizeBytes).delivery(offset);
+      for (const create of strategies) {
+        const { end } = create(sizeBytes).uploadRequest(offset);
         expect(end).toBeLessThanOrEqual(sizeBytes);
         expect(end).toBeGreaterThanOrEqual(Math.min(offset + 1, sizeBytes));
       }

@@ -1,19 +1,19 @@
 import { isIncomplete, isSuccess } from '../../transport/answer.ts';
 import type { Answer } from '../../transport/answer.ts';
-import { bytesIn } from './form.ts';
-import type { UploadForm } from './form.ts';
+import { bytesIn } from './protocol.ts';
+import type { ProtocolStrategy } from './protocol.ts';
 
 /**
  * A resumable session of Google Cloud Storage, as Mux hands out: a PUT of the whole file which, if it breaks, is
  * continued by a PUT with `Content-Range`. A PUT without a body asks for the offset, and 308 answers it
  * (cloud.google.com/storage/docs/performing-resumable-uploads).
  */
-export function contentRangeForm(sizeBytes: number): UploadForm {
+export function contentRangeProtocol(sizeBytes: number): ProtocolStrategy {
   return {
     protocol: 'content-range',
     asksFirst: false,
-    question: () => ({ method: 'PUT', headers: { 'content-range': `bytes */${sizeBytes}` } }),
-    delivery: (offset) => ({
+    offsetRequest: () => ({ method: 'PUT', headers: { 'content-range': `bytes */${sizeBytes}` } }),
+    uploadRequest: (offset) => ({
       method: 'PUT',
       headers: offset === 0 ? {} : { 'content-range': `bytes ${offset}-${sizeBytes - 1}/${sizeBytes}` },
       end: sizeBytes,

@@ -1,28 +1,28 @@
 import { isIncomplete } from '../../transport/answer.ts';
 import type { Answer } from '../../transport/answer.ts';
-import { contentRangeForm, isSessionAddress } from './content-range.ts';
-import type { UploadForm, UploadProtocol } from './form.ts';
+import { contentRangeProtocol, isSessionAddress } from './content-range.ts';
+import type { ProtocolStrategy, UploadProtocol } from './protocol.ts';
 import { originOf } from '../../transport/scrub.ts';
-import { putForm } from './put.ts';
-import { isTus, tusForm } from './tus.ts';
+import { putProtocol } from './put.ts';
+import { isTus, tusProtocol } from './tus.ts';
 
-const forms: Readonly<Record<UploadProtocol, (sizeBytes: number) => UploadForm>> = {
-  put: putForm,
-  'content-range': contentRangeForm,
-  tus: tusForm,
+const strategies: Readonly<Record<UploadProtocol, (sizeBytes: number) => ProtocolStrategy>> = {
+  put: putProtocol,
+  'content-range': contentRangeProtocol,
+  tus: tusProtocol,
 };
 
 /** Maximum number of origins remembered. A service may use a different one for each file. */
 const mostOrigins = 1000;
 
 /** Remembers which protocol each upload host speaks, judging by its answers. */
-export class KnownForms {
+export class KnownProtocols {
   readonly #known = new Map<string, UploadProtocol>();
 
   /** @param given protocol that the caller chose; undefined: the one that the host is known for, otherwise one PUT */
-  formFor(address: string, given: UploadProtocol | undefined, sizeBytes: number): UploadForm {
+  strategyFor(address: string, given: UploadProtocol | undefined, sizeBytes: number): ProtocolStrategy {
     const usual = isSessionAddress(address) ? 'content-range' : 'put';
-    return forms[given ?? this.#known.get(originOf(address)) ?? usual](sizeBytes);
+    return strategies[given ?? this.#known.get(originOf(address)) ?? usual](sizeBytes);
   }
 
   remember(address: string, protocol: UploadProtocol): void {
@@ -34,9 +34,9 @@ export class KnownForms {
 /**
  * Returns the protocol that an answer without an offset reveals; null if there is no reason for another one.
  *
- * @param form of the request that was answered
+ * @param strategy of the request that was answered
  */
-export function revealedBy(answer: Answer, { protocol }: UploadForm, isQuestion: boolean): UploadProtocol | null {
+export function revealedBy(answer: Answer, { protocol }: ProtocolStrategy, isQuestion: boolean): UploadProtocol | null {
   if (protocol === 'put') return isTus(answer) ? 'tus' : isIncomplete(answer) ? 'content-range' : null;
   // A host without this protocol does not understand the question.
   return isQuestion && notUnderstood.has(answer.status) && !isTus(answer) ? 'put' : null;

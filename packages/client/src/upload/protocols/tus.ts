@@ -1,7 +1,7 @@
 import { isSuccess } from '../../transport/answer.ts';
 import type { Answer } from '../../transport/answer.ts';
-import { bytesIn } from './form.ts';
-import type { UploadForm } from './form.ts';
+import { bytesIn } from './protocol.ts';
+import type { ProtocolStrategy } from './protocol.ts';
 
 /** Version of the protocol (tus.io/protocols/resumable-upload), sent and expected with every request. */
 const version = '1.0.0';
@@ -13,13 +13,13 @@ const version = '1.0.0';
 const mostBytes = 64 * 1024 * 1024;
 
 /** The protocol tus 1.0 for an upload that the service has already created: HEAD for the offset, and PATCH. */
-export function tusForm(sizeBytes: number): UploadForm {
+export function tusProtocol(sizeBytes: number): ProtocolStrategy {
   let isLengthKnown = true;
   return {
     protocol: 'tus',
     asksFirst: true,
-    question: () => ({ method: 'HEAD', headers: { 'tus-resumable': version } }),
-    delivery: (offset) => ({
+    offsetRequest: () => ({ method: 'HEAD', headers: { 'tus-resumable': version } }),
+    uploadRequest: (offset) => ({
       method: 'PATCH',
       headers: {
         'tus-resumable': version,

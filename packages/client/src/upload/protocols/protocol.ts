@@ -7,8 +7,8 @@ import type { UploadRequest } from '../upload-request.ts';
  */
 export type UploadProtocol = 'put' | 'content-range' | 'tus';
 
-/** One request of a form, apart from the headers that do not depend on the form. */
-export interface FormRequest extends Pick<UploadRequest, 'method'> {
+/** One request of a protocol, apart from the headers that do not depend on the protocol. */
+export interface ProtocolRequest extends Pick<UploadRequest, 'method'> {
   /** With lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   /** Position in the file at which the body ends. */
@@ -16,17 +16,17 @@ export interface FormRequest extends Pick<UploadRequest, 'method'> {
 }
 
 /**
- * The part of a protocol that differs between hosts: which requests send a file, and what their answers mean. Created
- * for each attempt. The caller sends the requests, holds back the last part, and decides about retries.
+ * Which requests of a protocol send a file, and what their answers mean. Created for each attempt. The caller sends the
+ * requests, holds back the last part, and decides about retries.
  */
-export interface UploadForm {
+export interface ProtocolStrategy {
   readonly protocol: UploadProtocol;
   /** Whether the client asks the host for its offset even before the first byte was sent. */
   readonly asksFirst: boolean;
-  /** Returns the request that asks how many bytes the host has; null if the form cannot resume. */
-  question(): Omit<FormRequest, 'end'> | null;
+  /** Returns the request that asks how many bytes the host has; null if the protocol cannot resume. */
+  offsetRequest(): Omit<ProtocolRequest, 'end'> | null;
   /** Returns the request that sends bytes from `offset` on. */
-  delivery(offset: number): FormRequest;
+  uploadRequest(offset: number): ProtocolRequest;
   /**
    * Returns the number of bytes that the host has according to its answer, at most the size of the file; null if the
    * answer does not say so.
