@@ -19,7 +19,7 @@ const quota = z
       .optional()
       .describe('How many bytes it accepts, like 500GB, from 1kB to 1000TB.'),
     minutes: number(
-      'How many minutes of video it accepts, 1 to 100,000,000. A file whose duration is unknown counts as none.',
+      'How many minutes of video it accepts, 1 to 100,000,000. A file of unknown duration counts as 0 minutes.',
       { min: 1, max: 100_000_000 },
     ).optional(),
     per: z.enum(['day', 'month']).prefault('day').describe('The period: day or month.'),

@@ -158,7 +158,7 @@ function hasToBeProcessed({ toCreate, toSend, processing }: Backlog): boolean {
 
 /**
  * Returns milliseconds until the quota has room for the last of these files. Minutes of video are not estimated, because
- * no file was read for its duration yet. Pure.
+ * the durations of waiting files are not known yet. Pure.
  */
 function untilQuotaMs({ toCreate, toSend, bytesToSend }: Backlog, quota: QuotaRoom | null): number {
   if (quota === null || toCreate === 0) return 0;
@@ -171,7 +171,7 @@ function untilQuotaMs({ toCreate, toSend, bytesToSend }: Backlog, quota: QuotaRo
   return periods === 0 ? 0 : resetsInMs + (periods - 1) * periodMs;
 }
 
-/** Returns how many further periods are needed for an amount. */
+/** Returns how many periods after the present one an amount needs. */
 function periodsOf(amount: number, left: number, most: number): number {
   return amount <= left ? 0 : Math.ceil((amount - left) / most);
 }

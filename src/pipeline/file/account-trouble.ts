@@ -3,7 +3,7 @@ export type AccountTrouble = 'quota' | 'storage' | 'account' | 'channel';
 
 /**
  * Recognises refusals that concern the whole account although they answer a request for one file. The list of codes is
- * closed on purpose: dropcast recognises any other refusal by its repetition (refused-creates.ts).
+ * closed on purpose, because refused-creates.ts recognises any other refusal by its repetition.
  *
  * @returns null for every other failure
  */

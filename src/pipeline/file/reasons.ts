@@ -78,7 +78,7 @@ export function sentAgainAfter(leftMs: number): Failure {
   return { ...sentAgain, kind: 'throttled', message, retryAfterMs: leftMs };
 }
 
-/** Lets a file past the limit that a refusal taught, until the next refusal. `uploads.max_size` still applies. */
+/** Exempts a file from the learned limit until the next refusal. `uploads.max_size` still applies. */
 function triedAgain(triedAt: number): Failure {
   return {
     kind: 'transient',

@@ -2,7 +2,7 @@ import type { Facts } from './facts.ts';
 import { tooLargeCode } from './failure.ts';
 import type { Reason } from './reasons.ts';
 
-/** A limit that an upload host's refusal taught. */
+/** A limit learned from an upload host's refusal. */
 export interface LearnedLimit {
   /** Largest size that is sent, in bytes. */
   readonly mostBytes: number;

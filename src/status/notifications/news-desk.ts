@@ -102,7 +102,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     const { used, limit, blockedUntil, waiting } = daemon.gate.snapshot();
     // Requests waiting on other hosts are unknown here, so a reported shortage lasts until the budget has room again.
     const isWanted = waiting > 0 || (daemon.fleet !== null && current.conditions['budget']?.isOn === true);
-    // A limit that resets within seconds slows files down, but nothing waits for long.
+    // A limit that resets within seconds delays files too briefly for a notification.
     if (blockedUntil - at > troublesEveryMs || (isWanted && used >= limit * 0.95)) usedUpAt = at;
     const budget = { isUsedUp: Math.abs(at - usedUpAt) < budgetMemoryMs, limit };
     const silent = hosts.filter(({ isHeard, isStopped }) => !isHeard && !isStopped);

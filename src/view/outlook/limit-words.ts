@@ -76,7 +76,7 @@ function budgetWords({ room, latePoll }: Pace, nowMs: number): string {
   return `${room.left} of ${room.limit} requests are left this hour${check}${later}`;
 }
 
-/** Says what the service itself reports to be left: `the service allows 5 more until 14:02`. Pure. */
+/** Says how many requests the service still allows: `the service allows 5 more until 14:02`. Pure. */
 export function allowedWords(reported: { readonly left: number; readonly until: number }, nowMs: number): string {
   const { left, until } = reported;
   return `the service allows ${left} more until ${clockTime(until, nowMs)}`;

@@ -30,7 +30,7 @@ export function outlookOf(world: OutlookWorld, { backlog: all, lines }: Waiting,
   const held = heldLines(lines, conductor.pauses);
   const byPeople =
     held.length > 0 && held.length === lines.length ? conductor.pauses.holds(held[0]?.folder ?? '') : null;
-  // The end of `service.quota` is known, so it is a limit and not a pause.
+  // `service.quota` ends at a known time, so it counts as a limit and not as a pause.
   const refused =
     conductor.createsPauses().find(({ channel, code }) => channel === undefined && code !== ownQuotaCode) ?? null;
   const pause =

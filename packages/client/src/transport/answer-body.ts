@@ -19,7 +19,7 @@ interface ErrorWords {
   readonly message: string | undefined;
 }
 
-/** Google's APIs repeat the status as the code and name the reason in the first of `errors`. */
+/** Google's APIs repeat the status as `code` and give the reason in the first of `errors`. */
 const Reasons = z.array(z.object({ reason: orMissing(z.string()) }));
 const ErrorObject = z.pipe(
   z.object({

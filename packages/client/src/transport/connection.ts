@@ -16,9 +16,9 @@ import { TrustingAgent } from './trusting-agent.ts';
 import type { Authorities } from './trusting-agent.ts';
 
 /**
- * How long to try one address of a name before the next, in milliseconds. Node gives up an address before it tries the
- * next, so its own 500 ms cut off every host behind a satellite link. 1.5 s allow for a lost first packet, which is
- * sent again after 1 s (RFC 6298 section 2.1).
+ * How long to try one address of a name before the next, in milliseconds. Node abandons an address when this time is
+ * over, so its default (500 ms) excludes every host behind a satellite link. 1.5 s allow for the loss of the first
+ * packet, which is sent again after 1 s (RFC 6298 section 2.1).
  */
 const addressTimeoutMs = 1_500;
 
@@ -37,7 +37,7 @@ export function freshConnections(
   warnOfIgnoredProxy(proxyEnv);
   const proxy = proxyIn(proxyEnv);
   const common = { keepAlive: false, autoSelectFamilyAttemptTimeout: addressTimeoutMs };
-  // A server that speaks only HTTP/2 then refuses the connection, instead of the request (RFC 7301 section 3.2).
+  // With ALPN, a server that speaks only HTTP/2 refuses the connection, not the request (RFC 7301 section 3.2).
   const protocols = { ALPNProtocols: ['http/1.1'] };
   // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
   const strict = { rejectUnauthorized: true };
@@ -60,7 +60,7 @@ function warnOfIgnoredProxy(proxyEnv: ProxyEnvironment): void {
 
 /**
  * Timeouts for each stage of a new connection, in milliseconds. A resolver waits 5 s for each of up to three name
- * servers (resolv.conf(5)), so after 15 s even the third has answered.
+ * servers (resolv.conf(5)), so 15 s include the third one.
  */
 export const connectTimeouts = { lookup: 15_000, connect: 10_000, secureConnect: 10_000 } as const;
 

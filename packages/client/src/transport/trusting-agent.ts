@@ -14,7 +14,7 @@ export type Authorities = string | Readonly<Record<string, string>>;
 /** Code of the error for an unusable proxy; its message says why. */
 export const unusableProxyCode = 'unusable_proxy';
 
-/** An agent that trusts further authorities for the hosts that they are named for. */
+/** An HTTPS agent that trusts additional authorities, each for the hosts that it is configured for. */
 export class TrustingAgent extends Agent {
   readonly proxy: Proxy;
   readonly #authorities: readonly (readonly [pattern: string, pem: string])[];
