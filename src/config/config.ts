@@ -77,7 +77,10 @@ export interface LedgerConfig extends LedgerAddress {
   readonly unread: string | null;
 }
 
-/** How the client sends a file. Missing `contentType`: it chooses the type; null: none. Missing `protocol`: it detects one. */
+/**
+ * How the client sends a file. Missing `contentType`: it chooses the type; null: none. Missing `protocol`: it detects
+ * one.
+ */
 export interface SendOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly contentType?: string | null;

@@ -202,7 +202,10 @@ export function merged(one: BudgetWindow, other: BudgetWindow): BudgetWindow {
   };
 }
 
-/** Adds limits that the service has just reported. They say what others use, too. Pure. @param nowMs epoch milliseconds */
+/**
+ * Adds limits that the service has just reported. They say what others use, too. Pure.
+ * @param nowMs epoch milliseconds
+ */
 export function withReported(window: BudgetWindow, newer: readonly ReportedLimit[], nowMs: number): BudgetWindow {
   if (newer.length === 0) return window;
   const { others: _, ...current } = atTime(window, nowMs);

@@ -316,8 +316,8 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
      * Asks whether the service still has the video of a file that is done. If not, the file is held, as if this had
      * been found during processing.
      *
-     * @returns `there`; `applied` if the file is now held; `busy` or `ignored` if its row was not updated; or the failure
-     *   of the request
+     * @returns `there`; `applied` if the file is now held; `busy` or `ignored` if its row was not updated; or the
+     *   failure of the request
      */
     checkVideo: async ({ id, videoId }: Facts): Promise<Applied | 'there' | Failure> => {
       const status = await service.host.status(videoId ?? '', signal);

@@ -157,8 +157,8 @@ function hasToBeProcessed({ toCreate, toSend, processing }: Backlog): boolean {
 }
 
 /**
- * Returns milliseconds until the quota has room for the last of these files. Minutes of video are not estimated, because
- * the durations of waiting files are not known yet. Pure.
+ * Returns milliseconds until the quota has room for the last of these files. Minutes of video are not estimated,
+ * because the durations of waiting files are not known yet. Pure.
  */
 function untilQuotaMs({ toCreate, toSend, bytesToSend }: Backlog, quota: QuotaRoom | null): number {
   if (quota === null || toCreate === 0) return 0;
@@ -242,8 +242,8 @@ interface Ahead {
 }
 
 /**
- * Estimates the work ahead of a file: all lines of higher priority, and from each line of its own priority as many files
- * as are ahead of it in its line. Pure.
+ * Estimates the work ahead of a file: all lines of higher priority, and from each line of its own priority as many
+ * files as are ahead of it in its line. Pure.
  */
 export function filesAhead(place: QueuePosition, lines: readonly Line[]): Ahead {
   const ahead: Record<keyof Ahead, number> = { creates: place.state === 'queued' ? 1 : 0, files: 0, bytes: 0 };

@@ -6,8 +6,8 @@ import type { Failure } from './file/failure.ts';
 export type NameKind = 'channel' | 'feed';
 
 /**
- * Why everything, every upload to one host, or every new file is waiting, and when dropcast tries again. Times are epoch
- * milliseconds.
+ * Why everything, every upload to one host, or every new file is waiting, and when dropcast tries again. Times are
+ * epoch milliseconds.
  */
 export interface Pause {
   readonly kind: 'offline' | 'suspended';

@@ -40,7 +40,9 @@ const askedMs = { least: minuteMs, most: 24 * hourMs };
  */
 const leavesTryMs = minuteMs;
 
-/** Number of different files that must be refused alike, and within which time, to suggest that the account is refused. */
+/**
+ * Number of different files that must be refused alike, and within which time, to suggest that the account is refused.
+ */
 const alike = 3;
 const alikeWithinMs = hourMs;
 
@@ -50,8 +52,8 @@ const mostRemembered = 1_000;
 const mostRecalled = 200;
 
 /**
- * Statuses that are not about the account: about the key (401), a name (404, 410), another request (409), or the content
- * of this one (413, 414, 415, 422; RFC 9110 section 15.5). A rule may make the content of many requests wrong.
+ * Statuses that are not about the account: about the key (401), a name (404, 410), another request (409), or the
+ * content of this one (413, 414, 415, 422; RFC 9110 section 15.5). A rule may make the content of many requests wrong.
  */
 const notOfAccount: ReadonlySet<number> = new Set([401, 404, 409, 410, 413, 414, 415, 422]);
 
@@ -165,7 +167,10 @@ export function createRefusedCreates(world: {
     retryAfterMs: Math.max(5_000, nextTryAt - clock.elapsed()),
   });
 
-  /** Counts files that were refused alike. @returns the others, if there are enough to suggest a cause outside of them */
+  /**
+   * Counts files that were refused alike.
+   * @returns the others, if there are enough to suggest a cause outside of them
+   */
   const refusedAlike = ({ id }: File, { status, code }: Failure): readonly string[] | null => {
     const key = `${status} ${code}`;
     if (groups.size >= mostRemembered) groups.clear();

@@ -32,8 +32,8 @@ const probeAgainMs = 60 * 60_000;
 const readEveryMs = 10_000;
 
 /**
- * Size of the smallest refused file from which a limit is learned. A host that refuses smaller ones as too large refuses
- * almost everything, so such a file fails like any other.
+ * Size of the smallest refused file from which a limit is learned. A host that refuses smaller ones as too large
+ * refuses almost everything, so such a file fails like any other.
  */
 const leastTaughtBytes = 1_048_576;
 
@@ -43,8 +43,8 @@ export type SizeLimits = ReturnType<typeof createSizeLimits>;
 
 /**
  * Keeps the limits on the size of files: `uploads.max_size`, and the one that an upload host's refusal taught. Larger
- * files are held before they cost a request. They continue when the setting allows them, or when a file of that size was
- * accepted; once a day, the smallest of them tests the learned limit.
+ * files are held before they cost a request. They continue when the setting allows them, or when a file of that size
+ * was accepted; once a day, the smallest of them tests the learned limit.
  */
 export function createSizeLimits(world: SizeLimitsWorld) {
   const { store, clock, logger } = world;
@@ -121,8 +121,8 @@ export function createSizeLimits(world: SizeLimitsWorld) {
 
   return {
     /**
-     * Reads the learned limit, releases held files that may continue, and lets one through when a test is due. Called on
-     * every tick of the loop.
+     * Reads the learned limit, releases held files that may continue, and lets one through when a test is due. Called
+     * on every tick of the loop.
      *
      * @param isOurTurn false if another host of the fleet sends the test
      */

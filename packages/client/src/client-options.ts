@@ -38,8 +38,9 @@ export interface VideoClientOptions {
    */
   readonly sendKeyTo?: readonly string[] | undefined;
   /**
-   * Certificates (PEM) to trust in addition to Node's, such as the sandbox's own: for every host, or by host name, where
-   * `*.example.com` is every name below `example.com`. Before Node 22.15 they replace those of `NODE_EXTRA_CA_CERTS`.
+   * Certificates (PEM) to trust in addition to Node's, such as the sandbox's own: for every host, or by host name,
+   * where `*.example.com` is every name below `example.com`. Before Node 22.15 they replace those of
+   * `NODE_EXTRA_CA_CERTS`.
    */
   readonly ca?: Authorities | undefined;
   /**

@@ -33,8 +33,8 @@ export interface RateLimitReport {
   /** Number of requests that are still unanswered, so that `remaining` may not include them. */
   readonly unanswered: number;
   /**
-   * Headers with impossible values, which were ignored, each with the reason: `X-RateLimit-Reset: in the past`. Contains
-   * no text from the response.
+   * Headers with impossible values, which were ignored, each with the reason: `X-RateLimit-Reset: in the past`.
+   * Contains no text from the response.
    */
   readonly ignored: readonly string[];
 }

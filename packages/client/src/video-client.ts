@@ -214,8 +214,8 @@ export interface SeekableSource {
 /** Options of `send`. */
 export interface SendCallOptions extends RequestOptions {
   /**
-   * Called whenever the kernel has accepted more bytes. Each attempt counts from zero again, or from where it continues;
-   * an empty file causes no calls. Awaited if async; its error ends the upload.
+   * Called whenever the kernel has accepted more bytes. Each attempt counts from zero again, or from where it
+   * continues; an empty file causes no calls. Awaited if async; its error ends the upload.
    */
   readonly onProgress?: ((sentBytes: number, totalBytes: number) => void) | undefined;
   /**

@@ -24,8 +24,8 @@ export interface SeenExchange {
 }
 
 /**
- * Records the exchanges between a client in this process and a service, in memory and without secrets. They are the same
- * as those of a recorder, but no recorder in between can change what the two do.
+ * Records the exchanges between a client in this process and a service, in memory and without secrets. They are the
+ * same as those of a recorder, but no recorder in between can change what the two do.
  */
 export class Observation {
   readonly #base: string;

@@ -18,8 +18,8 @@ interface Large {
 }
 
 /**
- * Finds files that are larger than `uploads.max_size`, or than the upload host accepts. Folders that take longer than 5 s
- * to list are left to `dropcast plan`.
+ * Finds files that are larger than `uploads.max_size`, or than the upload host accepts. Folders that take longer than
+ * 5 s to list are left to `dropcast plan`.
  */
 export async function largeFiles(
   { folders, uploads: { maxSizeBytes } }: Pick<Config, 'folders' | 'uploads'>,

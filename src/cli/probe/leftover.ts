@@ -110,8 +110,8 @@ export type Removal = 'deleted' | 'gone' | 'not found' | 'not ours';
 const mostSearched = 200;
 
 /**
- * Deletes the video of a probe. It compares the title first, because a service, or a cache in front of it, may have given
- * the probe the id of another video. Without an id, it looks for the title, which is unique to the probe.
+ * Deletes the video of a probe. It compares the title first, because a service, or a cache in front of it, may have
+ * given the probe the id of another video. Without an id, it looks for the title, which is unique to the probe.
  *
  * @returns `not found`: the service lists no such video, but may still create it
  * @throws {ServiceError} the service does not answer or refuses

@@ -175,7 +175,10 @@ function pauseMs(waitedMs: number): number {
   return Math.min(Math.max(waitedMs, 1000), 15_000);
 }
 
-/** Returns the largest number of requests that a probe takes: the looks at the status, create, delete, and three in reserve. */
+/**
+ * Returns the largest number of requests that a probe takes: the looks at the status, create, delete, and three in
+ * reserve.
+ */
 export function mostRequests(timeoutMs: number): number {
   let looks = 1;
   for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += pauseMs(waitedMs)) looks += 1;

@@ -232,7 +232,9 @@ export interface DueFeed {
 
 /** Counts records that dropcast created, for the quota of the service. */
 export interface CreatedStore {
-  /** Counts the records created at or after this time (epoch milliseconds), by all hosts, and the bytes of their files. */
+  /**
+   * Counts the records created at or after this time (epoch milliseconds), by all hosts, and the bytes of their files.
+   */
   createdSince(since: number): Promise<{ readonly videos: number; readonly bytes: number }>;
 }
 

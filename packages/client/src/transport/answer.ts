@@ -119,8 +119,8 @@ function isRedirect({ status }: Answer): boolean {
 }
 
 /**
- * Whether an upload host states that it needs more of the file, as in a resumable session of Google Cloud Storage. A 308
- * with `Location` is a redirect (RFC 9110 section 15.4.9).
+ * Whether an upload host states that it needs more of the file, as in a resumable session of Google Cloud Storage. A
+ * 308 with `Location` is a redirect (RFC 9110 section 15.4.9).
  */
 export function isIncomplete({ status, headers }: Answer): boolean {
   return status === 308 && headers.location === undefined;

@@ -127,7 +127,8 @@ const meanings: Readonly<Record<string, string>> = {
  * Explains why a connection could not be established and what to do, as a clause that ends with the code and omits the
  * address.
  *
- * @param code system errno name, OpenSSL or Node code, or one of the client's own; for others the clause is 'the connection failed'
+ * @param code system errno name, OpenSSL or Node code, or one of the client's own; for others the clause is 'the
+ *   connection failed'
  */
 export function connectionAdvice(code: string): string {
   return `${Object.hasOwn(meanings, code) ? meanings[code] : 'the connection failed'} (${code})`;

@@ -8,9 +8,9 @@ export type Resolve = (hostname: string, options: LookupOptions) => Promise<read
 const running = new Map<string, Promise<readonly LookupAddress[]>>();
 
 /**
- * Resolves a name with the system's resolver. Simultaneous calls for a name share one query, because the resolver runs on
- * only two threads of the process (libuv: half of its four): with a slow name server, the fifth of five connections would
- * wait for three queries in turn.
+ * Resolves a name with the system's resolver. Simultaneous calls for a name share one query, because the resolver runs
+ * on only two threads of the process (libuv: half of its four): with a slow name server, the fifth of five connections
+ * would wait for three queries in turn.
  */
 export const resolveName: Resolve = (hostname, { family, hints }) => {
   const key = JSON.stringify([hostname, family, hints]);

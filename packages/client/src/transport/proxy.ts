@@ -11,8 +11,8 @@ export type Proxy =
 
 /**
  * Reads the proxy for https from the environment. As in Node, the lower-case name takes precedence. As in curl, an
- * address without a scheme means http; Node would ignore it and connect directly. A password with a `/` is refused here,
- * because Node throws an error that shows the password.
+ * address without a scheme means http; Node would ignore it and connect directly. A password with a `/` is refused
+ * here, because Node throws an error that shows the password.
  */
 export function proxyIn(proxyEnv: ProxyEnvironment): Proxy {
   const name = (proxyEnv['https_proxy'] ?? '') === '' ? 'HTTPS_PROXY' : 'https_proxy';

@@ -34,8 +34,8 @@ const roundingMs = 5000;
 /**
  * Reads the limits that a response reports. Pure.
  *
- * - `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11 sections 3 and 4; in draft 7 `RateLimit`
- *   is a dictionary)
+ * - `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11 sections 3 and 4; in draft 7
+ *   `RateLimit` is a dictionary)
  * - `RateLimit-Limit`, `-Remaining` and `-Reset` (draft 6), in seconds
  * - `X-RateLimit-…` and `X-Rate-Limit-…`, which have no specification: the reset is in seconds, milliseconds, epoch
  *   seconds or epoch milliseconds, or an ISO or HTTP date; `-Window` is in milliseconds

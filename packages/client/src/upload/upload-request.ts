@@ -95,7 +95,9 @@ interface Sent {
   readonly body: UploadBody | null;
 }
 
-/** Sends one request. The body waits for `100 Continue`, so that a refusal costs no bytes and is never lost to EPIPE. */
+/**
+ * Sends one request. The body waits for `100 Continue`, so that a refusal costs no bytes and is never lost to EPIPE.
+ */
 async function send(
   request: UploadRequest,
   target: UploadTarget,

@@ -8,7 +8,8 @@ const mostCharacters = 16_384;
 
 /**
  * Reads the upload headers from a create response: an object by name, or a list of `{name, value}`. Ignores headers
- * that belong to the connection (RFC 9110 section 7.6.1) or to this client, malformed ones, and those beyond the limits.
+ * that belong to the connection (RFC 9110 section 7.6.1) or to this client, malformed ones, and those beyond the
+ * limits.
  *
  * assumed: api-spec section 4.5 does not show the headers of the PUT.
  *
@@ -33,8 +34,8 @@ export function maySend(name: string): boolean {
 }
 
 /**
- * Headers that the connection and the client set, among them those that say which part of a file is sent. A cookie would
- * be someone's session, and `__proto__` is not a header.
+ * Headers that the connection and the client set, among them those that say which part of a file is sent. A cookie
+ * would be someone's session, and `__proto__` is not a header.
  */
 const reserved =
   /^(?:host|content-length|content-range|upload-offset|upload-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|cookie|proxy-.*|__proto__)$/;

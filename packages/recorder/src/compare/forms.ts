@@ -90,7 +90,9 @@ function isUpload(exchange: RecordedExchange): boolean {
   return operationOf(exchange)?.name === 'uploads.put';
 }
 
-/** Reads `upload_expires_at`, `expires_in` and the like from the answer to a creation, at the top level or in `data`. */
+/**
+ * Reads `upload_expires_at`, `expires_in` and the like from the answer to a creation, at the top level or in `data`.
+ */
 function lifeInAnswer(exchange: RecordedExchange): number | null {
   if (operationOf(exchange)?.name !== 'videos.create' || !isSuccess(exchange)) return null;
   const json = jsonOf(exchange);

@@ -28,8 +28,8 @@ export const openOperations = [
 ] as const;
 
 /**
- * Names the operation of a request. PATCH to an upload address sends a file by tus. HEAD counts as GET (RFC 9110 section
- * 9.3.2). @returns `uploads.put`, for example, or `unknown`
+ * Names the operation of a request. PATCH to an upload address sends a file by tus. HEAD counts as GET (RFC 9110
+ * section 9.3.2). @returns `uploads.put`, for example, or `unknown`
  */
 export function operationOf(method: string, path: string): string {
   if (isUploadPath(path)) return method === 'PUT' || method === 'PATCH' ? 'uploads.put' : 'unknown';

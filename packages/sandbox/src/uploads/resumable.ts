@@ -28,8 +28,8 @@ export function toldAddress(uploadUrl: string, protocol: Switches['upload_protoc
 }
 
 /**
- * Reads a request in the protocol: a session of GCS (cloud.google.com/storage/docs/performing-resumable-uploads), or tus
- * 1.0 (tus.io/protocols/resumable-upload). @throws ApiError
+ * Reads a request in the protocol: a session of GCS (cloud.google.com/storage/docs/performing-resumable-uploads), or
+ * tus 1.0 (tus.io/protocols/resumable-upload). @throws ApiError
  */
 export function readPartRequest({ method, headers }: IncomingMessage, protocol: ResumableProtocol): PartRequest {
   if (protocol === 'tus') return readTus(method, headers);
