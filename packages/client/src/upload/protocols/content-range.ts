@@ -30,9 +30,8 @@ export function contentRangeProtocol(sizeBytes: number): ProtocolStrategy {
  * the host says so: a host that ignores `Content-Range` would store the question as an empty file.
  */
 export function isSessionAddress(address: string): boolean {
-  const url = URL.parse(address);
-  if (url === null) return false;
-  const { hostname, searchParams } = url;
+  if (!URL.canParse(address)) return false;
+  const { hostname, searchParams } = new URL(address);
   const isStorage = hostname === 'storage.googleapis.com' || hostname.endsWith('.storage.googleapis.com');
   return searchParams.has('upload_id') && (isStorage || searchParams.get('uploadType') === 'resumable');
 }
