@@ -32,6 +32,7 @@ const here = {
   conductor: {
     uploads: () => [{ id: 'f_1', sentBytes: 1, sizeBytes: 2, idleMs: 0, bytesPerSecond: 10 }],
     pace: () => ({ bytesPerSecond: 10, processingMs: 7, latePoll: null }),
+    quotaRoom: () => null,
     feedsWaiting: () => [waiting('known here')],
     pollTrouble: () => ({ kind: 'budget', nextAt: noon, left: 1, limit: 2 }),
     nextPollAt: () => noon,

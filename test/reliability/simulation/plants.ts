@@ -119,7 +119,7 @@ export const plants: readonly Plant[] = [
     changes: [
       {
         file: 'src/host/request-gate.ts',
-        from: "if (priority !== 'create') await gate.take(priority, request.signal);",
+        from: 'else await gate.take(priority, request.signal);',
         to: '',
       },
     ],
