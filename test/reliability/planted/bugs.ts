@@ -123,7 +123,7 @@ export const bugs = {
     caughtBy: 'every file on disk is ready, or a person is notified',
   },
   'an outage of the upload host uses up the attempts of a file': {
-    edits: [{ anchor: 'if (isOfFile(host, upload)) return answer;', instead: 'return answer;' }],
+    edits: [{ anchor: 'if (isOfFile(host, upload))', instead: 'return answer; if (isOfFile(host, upload))' }],
     scenario: 'only the upload host is away for longer than all attempts',
     caughtBy: 'every file on disk is ready, or a person is notified',
   },
