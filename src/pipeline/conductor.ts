@@ -4,6 +4,7 @@ import type { Facts } from './file/facts.ts';
 import { stateOf } from './file/facts.ts';
 import { failureOfMachine, failureOfThrown } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
+import type { Pause } from './events.ts';
 import type { FileEvent, MachinePolicy } from './file/machine.ts';
 import type { Budget, Clock, CreatedStore, Elsewhere, NoteStore, PauseStore, QueueStore, Turn } from './file/ports.ts';
 import { queuedOf } from './file/queue.ts';
@@ -353,9 +354,9 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
      */
     progressedAt: () => loop.progressedAt(),
     /** Returns why everything, or every upload to one host, is waiting; null if nothing is. */
-    pause: () => breaker.pause() ?? uploadHosts.pause(),
+    pause: () => inWholeMs(breaker.pause() ?? uploadHosts.pause()),
     /** Returns why the service refuses new videos, of the whole account or of channels; empty if it accepts them. */
-    createsPauses: () => [...refusedCreates.pauses(), ...[quota.pause()].filter((pause) => pause !== null)],
+    createsPauses: () => [...refusedCreates.pauses(), quota.pause()].map(inWholeMs).filter((pause) => pause !== null),
     /** Returns what is left of `service.quota`; null if there is none, or nothing was counted yet. */
     quotaRoom: quota.room,
     /** Learns from a row that another host has written. */
@@ -400,6 +401,11 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       return left.every(({ length }) => length === 0);
     },
   };
+}
+
+/** Rounds the times of a pause, because the monotonic clock has fractions and JSON promises whole milliseconds. */
+function inWholeMs(pause: Pause | null): Pause | null {
+  return pause && { ...pause, since: Math.round(pause.since), nextProbeAt: Math.round(pause.nextProbeAt) };
 }
 
 function policyOf(clock: Clock, retry: () => RetryPolicy): MachinePolicy {

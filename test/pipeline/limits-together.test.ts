@@ -98,3 +98,16 @@ test('a large file whose answer was lost shows by its status that the service ac
   expect(await store.note(sizeLimitNote)).toBeNull();
   await until(() => store.row('f_8').end === 'done');
 });
+
+test('the times of a pause are whole milliseconds, although the monotonic clock has fractions', async () => {
+  const world = strict([sized('1', 1)], 0);
+  world.clock.advance(0.4);
+  const { until, conductor, clock } = startCore(world);
+  await until(() => conductor.createsPauses().length > 0, 0.3);
+  const [pause] = conductor.createsPauses();
+  expect([clock.elapsed() % 1, pause?.since, pause?.nextProbeAt].map((at) => Number.isInteger(at))).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});
