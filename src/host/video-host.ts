@@ -1,5 +1,5 @@
 import type { Digests } from '../pipeline/file/checksums.ts';
-import { isSignatureMismatch, sizeRefusalOf, UnauthorizedError } from '@dropcast/client';
+import { isSignatureMismatch, sizeRefusalOf, UnauthorizedError, UploadRejectedError } from '@dropcast/client';
 import type {
   CreateOptions,
   NewVideo,
@@ -200,11 +200,26 @@ function createUnderWay(failure: Failure): Failure {
 const howToSign =
   'set uploads.content_type or uploads.headers to what the service signs its addresses with (docs/services.md)';
 
-function failureOf(error: unknown, { failureOfFile, howToRenewKey }: VideoHostParts): Failure {
-  const failure = failureOfFile(error) ?? toFailure(error);
-  const advice = error instanceof UnauthorizedError ? howToRenewKey() : isSignatureMismatch(error) ? howToSign : null;
+function failureOf(error: unknown, parts: VideoHostParts): Failure {
+  const failure = parts.failureOfFile(error) ?? toFailure(error);
+  const advice = adviceOn(error, parts);
   return advice === null ? failure : { ...failure, message: `${failure.message.replace(/\.$/, '')}; ${advice}` };
 }
+
+function adviceOn(error: unknown, { howToRenewKey, sendOptions }: VideoHostParts): string | null {
+  if (error instanceof UnauthorizedError) return howToRenewKey();
+  if (isSignatureMismatch(error)) return howToSign;
+  const { protocol } = sendOptions?.() ?? {};
+  const isOther = error instanceof UploadRejectedError && otherProtocol.has(error.status ?? 0);
+  if (protocol === undefined || !isOther) return null;
+  return `uploads.protocol is ${protocol}: if the upload host speaks another protocol, set it to auto`;
+}
+
+/**
+ * Statuses of a host that takes no uploads in this protocol: a wrong method, length or type (RFC 9110
+ * section 15.5), or 412 for the version of tus.
+ */
+const otherProtocol: ReadonlySet<number> = new Set([405, 411, 412, 415]);
 
 /** Marks the failure of an upload that its host refused because of the file's size. */
 function tooLarge(error: unknown, sizeBytes: number): Pick<Failure, 'sizeLimit'> {

@@ -1,6 +1,6 @@
 import nock from 'nock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AddressDeadError } from '@dropcast/client';
+import { AddressDeadError, UploadRejectedError } from '@dropcast/client';
 import type { SendCallOptions, UploadedVideo, VideoClient } from '@dropcast/client';
 import { createVideoHost } from '../../src/host/video-host.ts';
 import type { VideoHostParts } from '../../src/host/video-host.ts';
@@ -74,27 +74,22 @@ test('a file is sent with the headers of its row and of the configuration', asyn
   ]);
 });
 
+const hooks = {
+  signal,
+  isFirstUse: true,
+  alsoHash: [],
+  onProgress: () => {},
+  onSession: async () => {},
+  beforeLastPart: async () => {},
+};
+
+/** Parts with a client whose uploads are refused. */
+const refusedUploads = (error: Error) =>
+  partsOf({ videos: { send: async () => Promise.reject(error) } } as unknown as VideoClient);
+
 test('a signature mismatch with every content type says what to set', async () => {
-  const host = createVideoHost({
-    ...partsOf({
-      videos: {
-        send: async () => {
-          throw new AddressDeadError('the upload address answered 403 forbidden: SignatureDoesNotMatch.', {
-            status: 403,
-            code: 'forbidden',
-          });
-        },
-      },
-    } as unknown as VideoClient),
-  });
-  const hooks = {
-    signal,
-    isFirstUse: true,
-    alsoHash: [],
-    onProgress: () => {},
-    onSession: async () => {},
-    beforeLastPart: async () => {},
-  };
+  const message = 'the upload address answered 403 forbidden: SignatureDoesNotMatch.';
+  const host = createVideoHost(refusedUploads(new AddressDeadError(message, { status: 403, code: 'forbidden' })));
   expect(await host.send(someFacts(created), hooks)).toMatchObject({
     ok: false,
     failure: {
@@ -103,6 +98,21 @@ test('a signature mismatch with every content type says what to set', async () =
     },
   });
 });
+
+test.each([
+  [405, 'put', / 405; uploads\.protocol is put: if the upload host speaks another protocol, set it to auto$/],
+  [405, undefined, / 405\.$/],
+  [422, 'put', / 422\.$/],
+] as const)(
+  'a refusal with %i while uploads.protocol is %s names the setting if it may be wrong',
+  async (status, protocol, says) => {
+    const error = new UploadRejectedError(`the upload address answered ${status}.`, { status, code: 'refused' });
+    const sendOptions = () => ({ headers: {}, contentType: undefined, protocol });
+    const host = createVideoHost({ ...refusedUploads(error), sendOptions });
+    const answer = await host.send(someFacts(created), hooks);
+    expect(answer).toMatchObject({ ok: false, failure: { kind: 'permanent', message: expect.stringMatching(says) } });
+  },
+);
 
 test('404 to all that a probe asks for is the address: everything waits', async () => {
   await using opened = openDaemonClient(base);
