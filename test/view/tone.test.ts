@@ -227,8 +227,8 @@ const sentences: readonly (readonly [number, string, () => string, RegExp])[] = 
   [
     37,
     'retry --all',
-    () => retryLines({ ...retried, waited: 'the service cannot be reached', mend: [] }).join(' '),
-    /^Checking the service now; files wait: .*\. No failed files need a retry\.$/,
+    () => retryLines({ ...retried, waited: 'the service cannot be reached.', mend: [] }).join(' '),
+    /^Checking the service now; files wait: the service cannot be reached\. No failed files need a retry\.$/,
   ],
   [
     38,

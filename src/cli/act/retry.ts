@@ -61,7 +61,7 @@ export function retryLines(result: RetryResult, channel?: string): readonly stri
   const { files, planned, mend, examples, waited } = result;
   const to = channel === undefined ? '' : ` to channel ${channel}`;
   const lines: string[] = [];
-  if (waited !== null && !planned) lines.push(`Checking the service now; files wait: ${waited}.`);
+  if (waited !== null && !planned) lines.push(`Checking the service now; files wait: ${waited.replace(/\.$/, '')}.`);
   if (files === 0) lines.push(waited === null ? 'Nothing to retry.' : 'No failed files need a retry.');
   else if (planned) lines.push(`${counted(files, 'file')} would be retried${to}, with ${costWords(result)}.`);
   else lines.push(`${counted(files, 'file')} will be retried${to}: ${someNames(examples, files)}.`);
