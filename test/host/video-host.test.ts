@@ -84,8 +84,12 @@ const hooks = {
 };
 
 /** Parts with a client whose uploads are refused. */
-const refusedUploads = (error: Error) =>
-  partsOf({ videos: { send: async () => Promise.reject(error) } } as unknown as VideoClient);
+const refusedUploads = (error: Error) => {
+  const send = async (): Promise<never> => {
+    throw error;
+  };
+  return partsOf({ videos: { send } } as unknown as VideoClient);
+};
 
 test('a signature mismatch with every content type says what to set', async () => {
   const message = 'the upload address answered 403 forbidden: SignatureDoesNotMatch.';
