@@ -91,7 +91,8 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     if (!world.mayTake()) return;
     const turn = world.turn.signal();
     await retries.run(turn !== null);
-    await sizeLimits.keep(turn !== null && breaker.pause() === null);
+    const isAccepted = refusedCreates.isUnhindered() && quota.pause() === null;
+    await sizeLimits.keep(turn !== null && breaker.pause() === null && isAccepted);
     rounds.startLocal(signal, turn !== null);
     const pause = breaker.pause();
     if (pause !== null) {

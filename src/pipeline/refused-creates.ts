@@ -40,6 +40,9 @@ const askedMs = { least: minuteMs, most: 24 * hourMs };
  */
 const leavesTryMs = minuteMs;
 
+/** How long a due try is unused before it is clear that no file waits for it. */
+const unusedMs = 10 * minuteMs;
+
 /**
  * Number of different files that must be refused alike, and within which time, to suggest that the account is refused.
  */
@@ -210,6 +213,11 @@ export function createRefusedCreates(world: {
     mayCreate: (): boolean => {
       const stop = stops.get('');
       return stop === undefined || isDue(stop);
+    },
+    /** Whether a file may start that must not take the due try from a waiting one. */
+    isUnhindered: (): boolean => {
+      const stop = stops.get('');
+      return stop === undefined || isDue(stop, unusedMs);
     },
     /**
      * Returns why a file may send no create request; null if it may. While the service refuses new videos, the file

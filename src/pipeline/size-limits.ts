@@ -124,12 +124,12 @@ export function createSizeLimits(world: SizeLimitsWorld) {
      * Reads the learned limit, releases held files that may continue, and lets one through when a test is due. Called
      * on every tick of the loop.
      *
-     * @param isOurTurn false if another host of the fleet sends the test
+     * @param mayTest false if another host of the fleet sends the test, or no new video is accepted now
      */
-    keep: async (isOurTurn: boolean): Promise<void> => {
+    keep: async (mayTest: boolean): Promise<void> => {
       await read();
       if (isReviewDue) await review();
-      if (isOurTurn && clock.elapsed() >= probeAt) await probe();
+      if (mayTest && clock.elapsed() >= probeAt) await probe();
     },
     /** Returns why a file is too large to be sent; null if it is not, or has a record already. */
     whyNot: (facts: Facts): Failure | null => whyTooLarge(facts, limits()),

@@ -111,3 +111,28 @@ test('the times of a pause are whole milliseconds, although the monotonic clock 
     true,
   ]);
 });
+
+test('the daily test of a learned limit waits until new videos are accepted, and costs one file', async () => {
+  const world = strict([sized('1', 1), sized('7', 7), sized('8', 8)], 0);
+  await world.store.saveNote(sizeLimitNote, limitOf6(world.clock.now()));
+  const { until, store, clock } = startCore(world);
+  const pass = async (ms: number): Promise<void> => {
+    const end = clock.elapsed() + ms;
+    await until(() => clock.elapsed() >= end, minute);
+  };
+  await pass(3 * day);
+  expect([store.row('f_7').end, store.row('f_8').end, store.row('f_1').end]).toEqual(['held', 'held', null]);
+  world.refill(5);
+  await pass(3 * hour);
+  expect(world.puts).toEqual(['f_1', 'f_7']);
+});
+
+test('the daily test of a learned limit is sent although no file waits any more for the service to accept videos', async () => {
+  const world = strict([sized('1', 1), sized('7', 7)], 0);
+  await world.store.saveNote(sizeLimitNote, limitOf6(world.clock.now()));
+  const { until, store, conductor } = startCore(world);
+  await until(() => conductor.createsPauses().length > 0 && store.row('f_1').notBefore !== null);
+  await conductor.apply('f_1', { type: 'FILE_GONE' });
+  world.refill(5);
+  await until(() => world.puts.length > 0, minute);
+});
