@@ -161,7 +161,10 @@ function withoutSecretLines(text: string): string {
   return lines.join('\n');
 }
 
-/** Where in a line the value of a secret key begins, unless it is already masked; null if there is none. */
+/**
+ * Returns the index in the line where a secret key's value begins; null if there is no such value or it is already
+ * masked.
+ */
 function secretValueIn(line: string): number | null {
   if (/^\s*#/.test(line)) return null;
   for (const { 0: whole, 1: key = '', index } of line.matchAll(/([\w-]+)["']?\s*:(?=\s|$)\s*/g)) {

@@ -56,8 +56,8 @@ const awayMs = 7_000;
 const keptSeconds = 60;
 
 /**
- * Checks whether a host is silent, because a pg-boss round costs two dozen statements. The `policy` condition lets
- * PostgreSQL use the partial index.
+ * Checks for a silent host before a pg-boss round is run, because a round costs two dozen statements. The `policy`
+ * condition lets PostgreSQL use the partial index.
  */
 const silentJobs = `select (extract(epoch from ${jobSchema}.job_now()) * 1000)::bigint as now, exists (
     select from ${jobSchema}.job where state = 'active' and policy = 'exclusive'

@@ -76,7 +76,7 @@ export function untilReset(
   return Math.max(0, ...waits);
 }
 
-/** Number of requests that a priority leaves for those before it. */
+/** Number of requests that each priority leaves for higher priorities. */
 const kept: Readonly<Record<RequestPriority, number>> = { finish: 0, poll: 1, create: 2 };
 
 /**

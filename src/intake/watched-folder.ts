@@ -54,7 +54,7 @@ export interface FolderWorld {
   readonly doubtRows: DoubtRows;
   /** Called when the intake of a file fails, because of a bug or because the machine is at its limits. */
   readonly broke: (error: unknown) => void;
-  /** Called when a file was accepted or changed its route. */
+  /** Called when a file has been accepted or its route has changed. */
   readonly tookIn: () => void;
 }
 
@@ -125,7 +125,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     return this.router.folder.existing !== 'adopt' || this.frozen !== null || this.#first.isOver;
   }
 
-  /** Whether the first full scan has not finished. An unavailable folder is not scanned. */
+  /** Whether the first full scan has yet to finish. False for an unavailable folder, which is not scanned. */
   get isUnscanned(): boolean {
     return !this.#isScanned && this.frozen === null;
   }

@@ -21,7 +21,7 @@ export interface Wanted {
 /**
  * Returns how many requests are spare this hour. Pure.
  *
- * @param left requests that may be sent before any expires
+ * @param left requests that may be sent now, before any earlier request drops out of the hourly limit
  */
 export function freeRequests(left: number, limit: number, { creates, publishes }: Wanted): number {
   const kept = keptRequests(limit);

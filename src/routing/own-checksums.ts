@@ -46,7 +46,7 @@ export class OwnChecksums {
     if (first.length > 0) return first;
     if (!this.#isOnlyFor && this.#hasNamed) return [];
     throw new UnusableListError(
-      this.#lines === 0 ? 'it has no checksum that dropcast can compute' : `none of its lines is for the file`,
+      this.#lines === 0 ? 'it has no checksum that dropcast can compute' : 'it has no line for this file',
     );
   }
 }

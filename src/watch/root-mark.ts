@@ -98,7 +98,7 @@ export async function placeMark(folder: string, owner: FolderOwner): Promise<'pl
  * Replaces the mark of an owner that is gone. If several processes try, only the holder of a turn file named after the
  * old mark may replace it, and only if the mark is unchanged. The folder is never without a mark.
  *
- * @param text of the mark as it was judged
+ * @param text the mark's text as last read
  * @returns `taken` if another process is replacing the mark or has replaced it
  * @throws the file system error
  */

@@ -129,7 +129,7 @@ describe('the sender says what a file is', () => {
     ['DAY1/clip.mp4.md5', 'see the website', 'it has no line with a checksum in a format that dropcast knows'],
     ['DAY1/clip.mp4.md5', of('sha1', 'content'), 'its entry for the file is not a valid MD5 digest'],
     ['DAY1/clip.mp4.sha256', `SHA384 (clip.mp4) = ${sha256}${md5}\n`, 'it has no checksum that dropcast can compute'],
-    ['DAY1/clip.mp4.md5', `${md5}  a.mp4\n${md5}  b.mp4\n`, 'none of its lines is for the file'],
+    ['DAY1/clip.mp4.md5', `${md5}  a.mp4\n${md5}  b.mp4\n`, 'it has no line for this file'],
     ['DAY1/SHA256SUMS', 'see the website', 'it has no line with a checksum in a format that dropcast knows'],
     [
       'DAY1/SHA256SUMS',

@@ -105,7 +105,7 @@ const exchangeSchema = z.object({
   interim: z.array(z.int()).optional(),
   /** Origin of an upload address, and the life in seconds that the address states. */
   upload: z.object({ origin: z.string(), life: z.int().optional() }).optional(),
-  /** Why the answer is incomplete. */
+  /** Why the response is incomplete. */
   broken: z.string().optional(),
 });
 

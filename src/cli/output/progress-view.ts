@@ -27,7 +27,7 @@ export interface ProgressView {
 export interface Requests {
   readonly used: number;
   readonly limit: number;
-  /** When the budget allows the next request, on the clock of `now`; null if nothing is waiting. */
+  /** When the budget allows the next request, on the same clock as `now`; null if nothing is waiting. */
   readonly waitingUntil: number | null;
 }
 

@@ -109,7 +109,7 @@ function exchange(
         });
         answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: text }));
         answer.on('error', (error) =>
-          reject(new ControlError('the daemon stopped while it answered: try again', { cause: error })),
+          reject(new ControlError('the daemon stopped while answering; try again', { cause: error })),
         );
       },
     );

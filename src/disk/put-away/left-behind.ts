@@ -11,8 +11,8 @@ export function rowOfPrivateDirectory(directory: string): string | null {
 }
 
 /**
- * Moves the files in a private directory back under their own or free names, and removes the directory. Leaves other
- * entries alone.
+ * Moves the files in a private directory back under their own names, or under free ones if those are taken, and removes
+ * the directory. Leaves other entries alone.
  *
  * @param directory as accepted by `rowOfPrivateDirectory`, relative to the folder
  * @returns the new paths of the files, relative to the folder

@@ -149,6 +149,6 @@ async function integrityOf(
     return database.prepare('PRAGMA integrity_check').all();
   } catch (error) {
     if (!(error instanceof Error) || error.message !== 'malformed JSON') throw error;
-    throw await damaged(path, 'the JSON of one of its rows is broken', { cause: error });
+    throw await damaged(path, 'one of its rows contains malformed JSON', { cause: error });
   }
 }

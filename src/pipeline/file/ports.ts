@@ -370,8 +370,8 @@ export interface FileAt {
 /** The files on this machine. */
 export interface LocalFiles {
   /**
-   * Returns null if the accepted version is still there, otherwise `vanished`, `changed`, why it cannot be read, or
-   * that its folder is unavailable.
+   * Returns null if the accepted version is still there; otherwise a failure: the file has vanished, has changed or
+   * cannot be read, or its folder is unavailable.
    */
   check(facts: Facts): Promise<Failure | null>;
   hash(facts: Facts, signal: AbortSignal, algorithm?: HashName): Promise<Answer<string>>;

@@ -116,8 +116,8 @@ function doubtOf(
   const apart = distance(duration, video.duration);
   if (apart === null)
     return duration === null
-      ? 'only the title agrees: the file does not say how long it is'
-      : 'only the title agrees: the service does not say how long the video is';
+      ? 'only the title matches: the file does not state its duration'
+      : "only the title matches: the service does not state the video's duration";
   if (apart > sameSeconds) return `the durations differ by ${apart.toFixed(1)} s`;
   return video.status === 'ready' ? null : `the status of the video is ${JSON.stringify(video.status)}`;
 }

@@ -16,7 +16,7 @@ export function openExposition(daemon: MeasuredDaemon, counted: Counted, version
     labelNames: ['version', 'node'],
     registers: [registry],
   }).set({ ...versions }, 1);
-  // At the default resolution of 10 ms, monitoring the event loop alone takes 0.35 % of a core.
+  // At the default resolution of 10 ms, monitoring the event loop alone takes 0.35% of a core.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return async () => {
     addUp();

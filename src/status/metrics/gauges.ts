@@ -87,9 +87,11 @@ function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Pro
 
 function createWorkGauges(registry: Registry, daemon: MeasuredDaemon): () => void {
   const gauge = gaugesOf(registry);
-  const paused = gauge('dropcast_paused', '1 while everything waits for the service, or all uploads or new files do.', [
-    'holds',
-  ]);
+  const paused = gauge(
+    'dropcast_paused',
+    '1 while the work named by holds (everything, uploads or new files) is waiting for the service.',
+    ['holds'],
+  );
   const limit = gauge('dropcast_api_budget_limit', 'Requests allowed per hour.');
   const remaining = gauge('dropcast_api_budget_remaining', 'Requests that may be sent now.');
   const byPeople = gauge('dropcast_paused_by_people', 'Pauses set by people, of everything or of a folder.', ['holds']);

@@ -37,13 +37,13 @@ describe('a file is', () => {
       'perhaps it when it does not say how long it is',
       [file('f', 'clip', null)],
       [video('v', 'clip')],
-      'only the title agrees: the file does not say how long it is',
+      'only the title matches: the file does not state its duration',
     ],
     [
       'perhaps it when the service does not say',
       [file('f', 'clip')],
       [video('v', 'clip', null)],
-      'only the title agrees: the service does not say how long the video is',
+      "only the title matches: the service does not state the video's duration",
     ],
     [
       'perhaps one of two',

@@ -91,7 +91,7 @@ function hasNoSamples(tracks: readonly Samples[]): boolean {
   return tracks.length > 0 && tracks.every(({ end }) => end === 0);
 }
 
-/** Whether a fragment's media data precede it, which is unusual, or do not exist. */
+/** Whether a fragment's media data comes before it, which is unusual, or is missing altogether. */
 function isBefore(samples: readonly Samples[], { at }: Box): boolean {
   return samples.every(({ end }) => end > 0 && end <= at);
 }

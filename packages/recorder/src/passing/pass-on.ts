@@ -111,7 +111,7 @@ async function answer(
 ): Promise<void> {
   const begin = (length?: number): void =>
     void response.writeHead(incoming.statusCode ?? 0, incoming.statusMessage, answerHeaders(incoming, length));
-  // Closing a socket with unread bytes would destroy the answer in transit (RFC 9112 section 9.6).
+  // Closing a socket with unread bytes would destroy the response in transit (RFC 9112 section 9.6).
   if (!request.complete) response.shouldKeepAlive = true;
   const isHeld = mayHaveAddresses(incoming);
   if (!isHeld) {

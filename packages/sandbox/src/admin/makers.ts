@@ -32,7 +32,7 @@ export function makerEndpoints(services: Services): Endpoint[] {
     {
       method: 'POST',
       path: '/_sandbox/feeds',
-      says: 'Makes a feed, {"name", "channel_id", "type"?: "mrss", "podcast" or "ctv", "id"?}.',
+      says: 'Creates a feed: {"name", "channel_id", "type"?: "mrss", "podcast" or "ctv", "id"?}.',
       handler: async (context) =>
         context.json({ data: makeFeed(await jsonBody(context.req.raw, newFeed), services) }, 201),
     },

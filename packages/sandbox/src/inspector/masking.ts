@@ -20,7 +20,7 @@ export class Masking {
     return isCut ? this.#withoutBegunSecret(shaped) : shaped;
   }
 
-  /** Masks a query. @param query without the question mark, or a body in query form */
+  /** Masks a query. @param query without the question mark, or a form-encoded body */
   query(query: string): string {
     return this.text(query.replaceAll(SECRET_PARAMETER, '$1[masked]'));
   }

@@ -81,7 +81,10 @@ export class NamedSnapshots {
       () => false,
     );
     if (!isThere)
-      throw new ApiError('not_found', 'There is no snapshot of this name. GET /_sandbox/snapshots lists them.');
+      throw new ApiError(
+        'not_found',
+        'There is no snapshot with this name. GET /_sandbox/snapshots lists the snapshots.',
+      );
   }
 
   /** Returns the snapshot's path. @throws ApiError 422 for a name that is not a valid file name on every system */

@@ -23,7 +23,7 @@ export const presets: readonly Preset[] = [
   preset('html-502', 'A proxy answers: HTML 502', { kind: 'html_502' }),
   preset('slow', 'Answers take 2 s longer', { kind: 'delay', ms: 2000 }),
   preset('truncated', 'JSON is cut off', { kind: 'truncated_json' }),
-  preset('create-lost', 'A video is created, but the answer is lost', {
+  preset('create-lost', 'A video is created, but the response is lost', {
     kind: 'answer_lost',
     operation: 'videos.create',
   }),

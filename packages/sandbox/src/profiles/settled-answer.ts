@@ -174,7 +174,7 @@ function jsonOf({ headers, body }: HeldAnswer): unknown {
   return JSON.parse(body.toString());
 }
 
-/** Replaces the JSON of an answer. An answer without JSON stays unchanged. */
+/** Replaces the JSON of a response. A response without JSON is left unchanged. */
 function withJson(answer: HeldAnswer, json: unknown, status = answer.status): HeldAnswer {
   if (json === undefined) return answer;
   return {

@@ -67,7 +67,7 @@ export function profileNamed(name: string): ProfileName {
 export function parseSwitch(text: string): Partial<Switches> {
   const [name = '', ...values] = text.split('=');
   if (!switchNames.includes(name as SwitchName))
-    throw new TypeError(`no switch ${name}; there are ${switchNames.join(', ')}`);
+    throw new TypeError(`unknown switch ${name}; expected one of ${switchNames.join(', ')}`);
   const value = values.join('=');
   const known: readonly string[] = openPoints[name as SwitchName].values;
   if (!known.includes(value)) throw new TypeError(`${name} takes ${known.join(', ')}`);

@@ -16,7 +16,7 @@ export const connection: Check = {
     const { now } = patient;
     const answer = await exchange(configOf(patient).service).catch(() => null);
     // Another check reports an unreachable service.
-    if (answer === null) throw new SkippedError('the service does not answer, or goes through a proxy');
+    if (answer === null) throw new SkippedError('the service does not answer, or is reached through a proxy');
     return [
       ...certificateVerdict(answer.validTo, now),
       ...clockVerdict(answer.date, Date.now()),
