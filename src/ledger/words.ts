@@ -47,7 +47,7 @@ export interface SqlWords {
   beforeInsert(facts: Facts, instead: string | null): Work<void>;
   /** Every column that is written, as SQL. */
   readonly allColumns: string;
-  /** Returns the columns to store beside a row's facts. @param before the stored row, if there is one */
+  /** Returns the columns to store in addition to a file's facts. @param before the stored row, if there is one */
   beside(facts: Facts, before?: StoredRow): StoredRow;
   /** Joins each row of the table `queue` with the rows of `file` whose numbers a subquery returns. */
   queueWith(numbers: RawBuilder<unknown>): RawBuilder<unknown>;

@@ -57,14 +57,6 @@ test('a file is sent with the headers of its row and of the configuration', asyn
     ...partsOf({ videos: { send } } as unknown as VideoClient),
     sendOptions: () => configured,
   });
-  const hooks = {
-    signal,
-    isFirstUse: true,
-    alsoHash: [],
-    onProgress: () => {},
-    onSession: async () => {},
-    beforeLastPart: async () => {},
-  };
   await host.send(someFacts({ ...created, uploadHeaders: { 'x-token': 's' } }), hooks);
   await host.send(someFacts(created), hooks);
   const to = { id: 'vid_1', uploadUrl: 'u:vid_1' };

@@ -127,7 +127,7 @@ test('the daily test of a learned limit waits until new videos are accepted, and
   expect(world.puts).toEqual(['f_1', 'f_7']);
 });
 
-test('the daily test of a learned limit is sent although no file waits any more for the service to accept videos', async () => {
+test('the daily test of a learned limit is sent although no file waits for the service to accept videos', async () => {
   const world = strict([sized('1', 1), sized('7', 7)], 0);
   await world.store.saveNote(sizeLimitNote, limitOf6(world.clock.now()));
   const { until, store, conductor } = startCore(world);

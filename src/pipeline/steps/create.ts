@@ -69,7 +69,7 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
   const { facts } = row;
   const tooLarge = world.sizeLimits.whyNot(facts);
   if (tooLarge !== null) return { type: 'needs a person', failure: tooLarge };
-  // The service may refuse new videos, but the old record was deleted all the same.
+  // The service may refuse new videos; the old record was deleted before.
   const waits = hadRecord ? await world.local.check(facts) : null;
   if (waits !== null) return setback(waits);
   if (facts.sourceUrl !== null && facts.intent !== null) return setback(unclearImport);

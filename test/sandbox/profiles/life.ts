@@ -202,7 +202,7 @@ class Life {
     await service.plan([]);
     await admin({ sandbox }, 'PUT /rate-limit', { requests_per_hour: 1_000_000 });
     if (this.#daemon?.isRunning() !== true) await this.#start();
-    // Where uploads are redirected or a quota is spent, files wait until now.
+    // Where uploads are redirected or a quota is spent, files have waited so far.
     await admin({ sandbox }, 'POST /profile/switches', { upload_redirect: 'none', daily_videos: 'any' });
     await this.#call('POST', '/retry', { names: [], selection: { states: ['retrying'] }, by: 'editor' });
     const ended = await this.#ended('all have ended');

@@ -16,7 +16,7 @@ import type { UploadTarget, UploadTargets } from './upload-targets.ts';
 /** One request to an upload address: bytes of a file, or a question about them. */
 export interface UploadRequest {
   readonly method: 'PUT' | 'PATCH' | 'HEAD';
-  /** The signed upload address, which grants access by itself. Never shown. */
+  /** The signed upload address, which grants access to anyone who has it. Never shown. */
   readonly url: string;
   /** Headers other than connection headers and the key, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
