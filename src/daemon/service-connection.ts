@@ -117,6 +117,7 @@ export function connectToService(
       limit.update();
       // The old client stays open until the daemon stops, because its uploads may take hours.
       if (!isOther) return;
+      gate.otherService();
       former.push(client);
       client = open(config);
     },

@@ -108,6 +108,11 @@ export function withoutReserve(window: BudgetWindow, { minute, left, counted }: 
   return { ...window, minutes, total: window.total - counted };
 }
 
+/** Returns the requests of a window, without anything that a service reported. Pure. */
+export function countsOf({ minutes, total }: BudgetWindow): BudgetWindow {
+  return { ...emptyWindow, minutes, total };
+}
+
 /** A 429 from the service. */
 export interface Refusal {
   /** Requested wait, limited to 1 s to 1 h; a minute if undefined. */

@@ -36,6 +36,8 @@ export interface Gate extends AsyncDisposable {
   throttled(retryAfterMs: number | undefined): void;
   /** Lowers the budget to the limits that the service reports. They never allow more than the hour does. */
   reported(report: RateLimitReport): void;
+  /** Forgets what the service reported, because another service or key is used from now on. Requests still count. */
+  otherService(): void;
   /** Rereads the budget, because another host may have written it. */
   changedElsewhere(): void;
   /** @param limit requests per hour, at least 1 */
@@ -109,6 +111,11 @@ class PersistedGate implements Gate {
 
   reported(report: RateLimitReport): void {
     this.#known.reported(report);
+    this.#wake();
+  }
+
+  otherService(): void {
+    this.#known.forget();
     this.#wake();
   }
 

@@ -1,6 +1,6 @@
 import type { BudgetStore, StoredBudget } from './budget-store.ts';
 import type { RateLimitReport } from '@dropcast/client';
-import { block, closedUntil, emptyWindow, minuteOf, withoutReserve, withReported } from './budget-window.ts';
+import { block, closedUntil, countsOf, emptyWindow, minuteOf, withoutReserve, withReported } from './budget-window.ts';
 import type { BudgetWindow, Refusal, Reserve } from './budget-window.ts';
 import { limitsOf, unexpired, withNewer } from './reported-limits.ts';
 import type { ReportedLimit } from './reported-limits.ts';
@@ -28,6 +28,8 @@ export class KnownBudget {
   #reserve = none;
   #refusals: readonly Refusal[] = [];
   #reported: readonly ReportedLimit[] = [];
+  /** Whether the stored window says what a former service reported. */
+  #isFormer = false;
 
   constructor(store: BudgetStore, elapsed: () => number) {
     this.#store = store;
@@ -36,7 +38,8 @@ export class KnownBudget {
 
   window(): BudgetWindow {
     const now = this.#store.now();
-    const used = withoutReserve(this.#stored?.window ?? emptyWindow, this.#reserve);
+    const stored = this.#stored?.window ?? emptyWindow;
+    const used = withoutReserve(this.#isFormer ? countsOf(stored) : stored, this.#reserve);
     return this.#refusals.reduce(
       (window, refusal) => block(window, now, refusal),
       withReported(used, this.#reported, now),
@@ -61,6 +64,13 @@ export class KnownBudget {
     this.#reported = withNewer(unexpired(this.#reported, nowMs), limitsOf(report, reported, { total, nowMs }));
   }
 
+  /** Forgets what the service reported, because another service or key is used from now on. Requests still count. */
+  forget(): void {
+    this.#isFormer = true;
+    this.#refusals = [];
+    this.#reported = [];
+  }
+
   /** Makes `refresh` reread the window that another host has written. */
   doubt(): void {
     this.#readAt = -Infinity;
@@ -75,22 +85,23 @@ export class KnownBudget {
   async refresh(): Promise<void> {
     await this.read();
     const isOld = this.#elapsed() - this.#readAt >= this.#store.sharing.freshMs;
-    if (this.#closesUnstored() || (isOld && this.#reserve.left > 0)) return this.giveBack();
+    if (this.#isStoreWrong() || (isOld && this.#reserve.left > 0)) return this.giveBack();
     if (isOld) this.#learn(await this.#store.load());
   }
 
   /** Stores only the requests that were really used. @throws the store's error */
   async giveBack(): Promise<void> {
-    while (this.#reserve.left > 0 || this.#refusals.length > 0 || this.#reported.length > 0)
+    if (this.#stored === null) return;
+    while (this.#reserve.left > 0 || this.#isFormer || this.#refusals.length > 0 || this.#reported.length > 0)
       await this.#swap(this.window());
   }
 
   /**
-   * Whether the service refuses requests and the store does not say so. Limits with room are stored with the next
-   * request, because nearly every answer reports some.
+   * Whether the store describes a former service, or does not say that the service refuses requests. Limits with room
+   * are stored with the next request, because nearly every answer reports some.
    */
-  #closesUnstored(): boolean {
-    if (this.#refusals.length > 0) return true;
+  #isStoreWrong(): boolean {
+    if (this.#isFormer || this.#refusals.length > 0) return true;
     if (this.#reported.length === 0 || this.#stored === null) return false;
     const now = this.#store.now();
     return closedUntil(this.window(), now) > closedUntil(this.#stored.window, now);
@@ -122,6 +133,7 @@ export class KnownBudget {
     if (this.#stored === null) return false;
     const written = this.#refusals.length;
     const reported = this.#reported;
+    const isFormer = this.#isFormer;
     const { isOurs, stored } = await this.#store.swap(this.#stored, window).catch((error: unknown) => {
       // Stored or not, the requests counted in this window are now treated as spent.
       this.#isSure = false;
@@ -131,6 +143,7 @@ export class KnownBudget {
     this.#learn(stored);
     if (!isOurs) return false;
     this.#reserve = none;
+    if (isFormer) this.#isFormer = false;
     this.#refusals = this.#refusals.slice(written);
     this.#reported = this.#reported.filter((limit) => !reported.includes(limit));
     return true;

@@ -264,6 +264,39 @@ describe('the gate', () => {
     expect(next.snapshot()).toMatchObject({ used: 80, reported: { left: 820 } });
   });
 
+  test('forgets what a service reported once another one is used, on disk too, but not the requests', async () => {
+    const store = new MemoryStore();
+    const gate = open(store);
+    await gate.take('finish');
+    report(gate, limit(0, 600_000));
+    gate.throttled(300_000);
+    await vi.advanceTimersByTimeAsync(0);
+    let left = 0;
+    void gate.take('finish').then(() => (left += 1));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(left).toBe(0);
+    gate.otherService();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(left).toBe(1);
+    expect(gate.snapshot()).toMatchObject({ used: 2, total: 2, blockedUntil: 0, reported: null });
+    const next = open(store);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(next.snapshot()).toMatchObject({ total: 2, blockedUntil: 0, reported: null });
+    await gate[Symbol.asyncDispose]();
+    expect(store.saved).toMatchObject({ total: 2, blockedUntil: 0 });
+    expect(store.saved?.reported).toBeUndefined();
+  });
+
+  test('closes without the budget, if it never could be read', async () => {
+    const store = new MemoryStore();
+    store.load = () => Promise.reject(new Error('the disk is gone'));
+    const gate = open(store);
+    gate.otherService();
+    gate.throttled(1_000);
+    await gate[Symbol.asyncDispose]();
+    expect(store.saves).toBe(0);
+  });
+
   test('says what is left only if that is less than the hour has', async () => {
     const gate = open(new MemoryStore());
     await gate.take('finish');

@@ -73,7 +73,11 @@ const troubleOf = (more: object) => troublesOf({ ...seen, sights: [{ ...quiet, .
 const mailOf = (pause: Pause, queued = 5): string => {
   const { title = '', body = '', kind = 'paused' } = troubleOf({ pause }) ?? {};
   const message = { type: kind, title, body, level: 'warn', cause: '', at: now, count: 1, files: [] } as const;
-  return withWaitingFiles([message], { queued }).map((each) => `${each.title}\n${each.body}`)[0] ?? '';
+  return (
+    withWaitingFiles([message], { 'by state': { queued }, backlog: { toCreate: queued, toSend: queued } }, []).map(
+      (each) => `${each.title}\n${each.body}`,
+    )[0] ?? ''
+  );
 };
 
 const refusal = Object.assign(new Error('EACCES'), { code: 'EACCES' });

@@ -12,7 +12,7 @@ import { causeOf, dayOfCause, expectationTroubles } from './expectation-news.ts'
 import { fileMessages } from './file-news.ts';
 import { newsOfFiles } from './news-of-files.ts';
 import type { Cursor } from './news-of-files.ts';
-import { hostOfCause, troublesOf } from './troubles.ts';
+import { hostOfCause, pausesSeen, troublesOf } from './troubles.ts';
 import { withWaitingFiles } from './waiting-files.ts';
 
 /** How long file events are collected for one message, in milliseconds. */
@@ -118,7 +118,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     const isNews = next.messages.length > 0 || !isSame(next.conditions, current.remembered);
     const names = isNews
       ? await post(outbox, targets, {
-          messages: withWaitingFiles(next.messages, await daemon.ledger.totals('by state')),
+          messages: withWaitingFiles(next.messages, await waitingFiles(), pausesSeen(sights)),
           remember: { [memory.conditions]: next.conditions },
           now: at,
         })
@@ -127,6 +127,11 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     troublesAt = at;
     return names;
   };
+
+  const waitingFiles = async () => ({
+    'by state': await daemon.ledger.totals('by state'),
+    backlog: await daemon.ledger.totals('backlog'),
+  });
 
   const lookAtTheDay = async (targets: readonly MessageTarget[]) => {
     const names: string[] = [];

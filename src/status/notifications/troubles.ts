@@ -43,8 +43,7 @@ export function troublesOf({ sights, silent, feeds, budget }: Seen, now: number)
 
 function waitsSeen({ pause, creates, folders, unknown }: Omit<Sight, 'host'>, now: number): readonly Trouble[] {
   return [
-    ...(pause === null ? [] : [ofStop(pause, now)]),
-    ...creates.map((each) => ofStop(each, now)),
+    ...pausesSeen([{ pause, creates }]).map((each) => ofStop(each, now)),
     ...folders.filter(({ state }) => state === 'frozen').map((folder) => ofFrozen(folder, now)),
     ...unknown.map((name) => ofUnknown(name, now)),
   ];
@@ -107,13 +106,24 @@ function ofStop(pause: Pause, now: number): Trouble {
   const advice = obstacle === 'machine' ? ' dropcast keeps trying.' : ' Nothing to do: dropcast keeps trying.';
   const { title, body } = wordsOf(wait, now);
   return {
-    cause: pause.channel === undefined ? obstacle : `${obstacle}: ${pause.channel}`,
+    cause: causeOfStop(pause),
     kind: isRefused ? 'key_refused' : 'paused',
     holdMs: isRefused ? 0 : 5 * minuteMs,
     title,
     body: isRefused ? body : `${body}${advice}`,
     overTitle: overWords(obstacle),
   };
+}
+
+/** Returns all pauses that hosts see, in the order in which a trouble takes its words from one of them. Pure. */
+export function pausesSeen(sights: readonly Pick<Sight, 'pause' | 'creates'>[]): readonly Pause[] {
+  return sights.flatMap(({ pause, creates }) => (pause === null ? creates : [pause, ...creates]));
+}
+
+/** Returns the cause of the trouble that a pause is. Pure. */
+export function causeOfStop(pause: Pause): string {
+  const obstacle = obstacleOf(pause);
+  return pause.channel === undefined ? obstacle : `${obstacle}: ${pause.channel}`;
 }
 
 function wordsOf(wait: Wait, now: number): Pick<Trouble, 'title' | 'body'> {
