@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { budgetTable } from '../src/fleet/shared-budget.ts';
-import { serverTable } from '../src/fleet/postgres/failover.ts';
-import { lockTable } from '../src/fleet/postgres/locks.ts';
+import { serverTable } from '../src/fleet/postgres/outcome.ts';
+import { lockTable } from '../src/fleet/postgres/statement.ts';
 import { playBudget } from '../test/fleet/simulation/budget.ts';
 import type { Bench, Measured, Size } from './bench.ts';
 import { openMember } from './fleet/member.ts';

@@ -1,6 +1,5 @@
 import { Command, CommanderError, Help } from 'commander';
-import { addHostCommands } from '../fleet/commands/host-commands.ts';
-import { addLedgerCommands } from '../fleet/commands/ledger-commands.ts';
+import { addHostCommands, addLedgerCommands } from '../fleet/commands/commands.ts';
 import { addActCommands } from './act/commands.ts';
 import { addRareCommands } from './act/rare-commands.ts';
 import { addApiCommands } from './api/commands.ts';
@@ -12,7 +11,8 @@ import { createRegistry } from './registry.ts';
 import { addDemoCommand, addRunCommands } from './run/commands.ts';
 import { addSandboxCommands } from './sandbox.ts';
 import { addSetupCommands } from './setup/commands.ts';
-import { type Shell, exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+import { exitCodes } from './shell.ts';
 import { addSystemdCommands } from './systemd/commands.ts';
 
 /**

@@ -6,7 +6,7 @@ import { markFileOf, removeProof, seesProof, writeProof } from '../watch/root-ma
 import type { MarkFile, RootProof } from '../watch/root-mark.ts';
 import type { AskedProof, Host, ProofAnswer, Proofs } from '../view/hosts/fleet-view.ts';
 import { localPlace, placeOfShare } from './places.ts';
-import type { WatchedShare } from './shared-folders.ts';
+import type { WatchedShare } from './places.ts';
 
 /** A configured folder. */
 export interface ConfiguredFolder {

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { Logger } from '../log/logger.ts';
-import type { Doing, Fleet, Host } from '../view/hosts/fleet-view.ts';
+import type { Doing, Fleet, Host, FleetView } from '../view/hosts/fleet-view.ts';
 import type { FoundPlaces } from './found-places.ts';
-import { heardMs, nothing } from './host-table.ts';
-import type { OwnRow } from './host-table.ts';
-import { aheadOf, TableFleet } from './table-fleet.ts';
-import type { TableFleetWorld, TimedRead } from './table-fleet.ts';
+import { heardMs, nothing, aheadOf, TableFleet } from './host-table.ts';
+import type { OwnRow, TableFleetWorld, TimedRead } from './host-table.ts';
+import { heardWords, silentWords } from '../view/words/events.ts';
+import type { NewsLines } from '../daemon/news/lines.ts';
+import { hostView } from '../view/hosts/host-view.ts';
+import type { HostView } from '../view/hosts/host-view.ts';
 
 /** This host as a member of the fleet. */
 export interface Member extends Fleet, AsyncDisposable {
@@ -198,5 +200,50 @@ class BeatingMember implements Member {
     this.#isOurs = read.isOurs;
     this.#aheadMs = aheadOf(read);
     this.#fleet.take(read);
+  }
+}
+
+/**
+ * Reports when a host joins, becomes silent or is drained, and when the database becomes unreachable.
+ *
+ * @returns a function to call after every possible change
+ */
+export function createHostNews(fleet: FleetView, news: Pick<NewsLines, 'add'>): () => void {
+  let before = statesOf(fleet.known(), fleet.self);
+  let wasAway = false;
+  const say = (level: 'info' | 'warn', text: string): void =>
+    news.add({ level, type: 'host', file: null, folder: null, path: null, state: null, text });
+  return () => {
+    const isAway = fleet.awaySince() !== null;
+    if (isAway && !wasAway)
+      say('warn', 'PostgreSQL does not answer: uploads in flight continue, everything else waits');
+    if (!isAway && wasAway) say('info', 'PostgreSQL answers again');
+    wasAway = isAway;
+    const after = statesOf(fleet.known(), fleet.self);
+    for (const [name, host] of after) {
+      const was = before.get(name)?.state;
+      if (host.state !== was) say(host.state === 'silent' ? 'warn' : 'info', changeWords(host, was));
+    }
+    before = after;
+  };
+}
+
+function statesOf(hosts: readonly Host[], self: string): ReadonlyMap<string, HostView> {
+  return new Map(hosts.map((host) => [host.name, hostView(host, self)]));
+}
+
+function changeWords({ name, state, version, heard_at: heardAt, draining }: HostView, was?: HostView['state']): string {
+  switch (state) {
+    case 'silent':
+      return silentWords({ name, heardAt }, Date.now());
+    case 'stopped':
+      return `${name} was stopped`;
+    case 'draining':
+      return `${name} is drained by ${draining?.by ?? ''}: it finishes its current work and starts nothing new`;
+    case 'drained':
+      return `${name} is drained: nothing runs there`;
+    default:
+      if (was === 'draining' || was === 'drained') return `${name} accepts files again`;
+      return was === 'silent' ? heardWords(name) : `${name} has joined (dropcast ${version})`;
   }
 }

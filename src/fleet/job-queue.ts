@@ -1,7 +1,7 @@
 import { PgBoss } from 'pg-boss';
 import type { Db, JobWithMetadata } from 'pg-boss';
 import { notifyOf } from './hints.ts';
-import { lockQuery } from './postgres/locks.ts';
+import { lockQuery } from './postgres/statement.ts';
 import type { Ask, PostgresPool } from './postgres/pool.ts';
 import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
 

@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Shared, SharedParts, Sharing } from '../daemon/state/sharing.ts';
 import type { Logger } from '../log/logger.ts';
-import type { Clock } from '../pipeline/file/ports.ts';
-import type { Turn } from '../pipeline/file/ports.ts';
+import type { Clock, Turn } from '../pipeline/file/ports.ts';
 import { workerOf } from '../view/hosts/host-view.ts';
 import { ofAllHosts, doingOf } from './doing.ts';
 import { Contents } from './contents.ts';
 import type { FleetConfig } from './doing.ts';
 import type { Heard } from './hints.ts';
-import { createHostNews } from './host-news.ts';
+import { createHostNews } from './hosts.ts';
 import type { Member } from './hosts.ts';
 import { lastKnown, lastKnownHosts } from './last-known.ts';
 import type { Places } from './places.ts';

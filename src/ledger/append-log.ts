@@ -7,12 +7,15 @@ import { errnoOf } from '../errno.ts';
 import { syncPath } from '../disk/sync-path.ts';
 import { LedgerError, refusal } from './ledger-error.ts';
 import { sizeOfUsableFile } from './state-directory.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { stateOf } from '../pipeline/file/facts.ts';
+import type { Failure } from '../pipeline/file/failure.ts';
 
 /**
  * An append-only file of JSON lines. It is safe to show on a terminal: control characters in file names and answers are
  * escaped. Closing waits for every line appended before.
  */
-export interface AppendLog extends AsyncDisposable {
+interface AppendLog extends AsyncDisposable {
   /**
    * Writes lines in call order. Lines appended during a write go out together in the next one.
    * @returns resolves when the line is on disk; rejects with the file system's error. A failure does not stop later
@@ -82,7 +85,7 @@ export async function linkInstead(path: string): Promise<LinkedLogError | null> 
 }
 
 /** Thrown when a symbolic link is in a log's place. */
-export class LinkedLogError extends LedgerError {
+class LinkedLogError extends LedgerError {
   override readonly name = 'LinkedLogError';
   readonly code = 'ELOOP';
 
@@ -166,4 +169,60 @@ async function isLastLineTorn(file: FileHandle): Promise<boolean> {
   if (size === 0) return false;
   const { buffer } = await file.read({ buffer: Buffer.alloc(1), position: size - 1 });
   return buffer[0] !== 0x0a;
+}
+
+/** `failures.jsonl`: one line per failure (design section 8). Closing waits for pending lines. */
+interface FailureLog extends AsyncDisposable {
+  /**
+   * Appends a line in call order. Never throws and does not wait, so a listener may call it. The row is written before
+   * the line (docs/decisions/0016): a crash in between loses the line but not the failure, which is in the row and its
+   * history. In the opposite order, a slow or full disk would stop every step, and a line could report something that
+   * no row contains.
+   * @param next what happens to the file now, in words
+   */
+  append(facts: Facts, failure: Failure, next: string): void;
+}
+
+/**
+ * Opens the log of failures.
+ *
+ * @param path of a file that may be rotated at any time
+ * @param report called with the file system's error when lines cannot be written, once per cause until writing works
+ *   again. A symbolic link at the path is reported immediately and does not stop work
+ * @throws {LedgerError} if the file cannot be opened for another reason
+ */
+export async function openFailureLog(path: string, report: (error: unknown) => void): Promise<FailureLog> {
+  const log = await openRotatedLog(path);
+  let reported: string | null = null;
+  const written = (): void => {
+    reported = null;
+  };
+  const refused = (error: unknown): void => {
+    const cause = errnoOf(error);
+    if (cause !== reported) report(error);
+    reported = cause;
+  };
+  const link = await linkInstead(path);
+  if (link !== null) refused(link);
+  return {
+    append: (facts, failure, next) => {
+      log
+        .append({
+          v: 1,
+          at: new Date().toISOString(),
+          id: facts.id,
+          file: `${facts.folder}/${facts.path}`,
+          state: stateOf(facts),
+          video_id: facts.videoId,
+          class: failure.kind,
+          status: failure.status ?? null,
+          code: failure.code,
+          message: failure.message,
+          attempt: facts.attempts,
+          next,
+        })
+        .then(written, refused);
+    },
+    [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
+  };
 }

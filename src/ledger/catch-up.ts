@@ -1,14 +1,13 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { newFacts, unbound } from '../pipeline/file/facts.ts';
-import { checksumOfLine } from './checksum.ts';
+import { checksumOfLine, factsOf, rowColumns } from './row.ts';
 import { newReceipts, saysMore } from './receipts.ts';
 import type { Receipt } from './receipts.ts';
 import type { Connection } from './connection.ts';
-import { factsOf, rowColumns } from './row.ts';
+import type { Work } from './work.ts';
 import type { FileTable, LedgerTables } from './schema.ts';
 import { ask } from './work.ts';
-import type { Work } from './work.ts';
 import type { SqlWords } from './words.ts';
 import { addHistory, restoreFacts } from './write-row.ts';
 

@@ -1,8 +1,8 @@
 import type { Outbox, OutboxCommit } from '@dropcast/notify';
 import { sql } from 'kysely';
 import type { Connection } from './connection.ts';
-import { ask, readRecord } from './work.ts';
 import type { Work } from './work.ts';
+import { ask, readRecord } from './work.ts';
 import type { SqlWords } from './words.ts';
 
 /** Files that arrived and went live in a period. */

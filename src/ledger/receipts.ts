@@ -4,7 +4,7 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import type { Receipts } from '../pipeline/file/ports.ts';
 import { openAppendLog } from './append-log.ts';
 import { sizeOfUsableFile } from './state-directory.ts';
-import { translated } from './unavailable.ts';
+import { translated } from './ledger-error.ts';
 
 /** A line of `receipts.jsonl`: enough to rebuild a row and continue from there. */
 export interface Receipt {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { DueFeed, FeedStore, FirstStartStore, NoteStore, PauseStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
+import type { Work } from './work.ts';
 import { remember } from './news-rows.ts';
-import { addEvent } from './event-rows.ts';
+import { addEvent } from './history.ts';
 import type { FeedDueTable } from './schema.ts';
 import { ask, readRecord } from './work.ts';
-import type { Work } from './work.ts';
 
 /** The last hour's requests, stored by the budget as one JSON value. */
 export interface BudgetRow {

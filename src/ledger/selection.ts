@@ -4,7 +4,7 @@ import { stepStates } from '../pipeline/file/selection.ts';
 import type { FilePage, FileRange, FileSelection, SelectionStore } from '../pipeline/file/selection.ts';
 import type { Connection } from './connection.ts';
 import { facetsOf } from './facets.ts';
-import { isWholePath } from './find.ts';
+import { isWholePath } from './view.ts';
 import type { Alike } from './facets.ts';
 import { allFacts, filesIn } from './row.ts';
 import { needsPerson } from './words.ts';

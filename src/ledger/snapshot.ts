@@ -2,12 +2,12 @@ import type { Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { causesIn, eachOf, kindsIn, rowsWithoutName } from './causes.ts';
 import type { Connection } from './connection.ts';
+import type { Value, Work } from './work.ts';
 import { isWithoutChannel, isWithoutFeed, resumedStage } from './words.ts';
 import type { CausesFound, Kind } from './causes.ts';
 import { factsOf, rowColumns } from './row.ts';
 import type { FileTable } from './schema.ts';
 import { ask } from './work.ts';
-import type { Value, Work } from './work.ts';
 import type { SqlWords } from './words.ts';
 
 /** Everything that a view of all files shows, read at one moment so that counts agree with rows. */

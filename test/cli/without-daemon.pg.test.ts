@@ -17,7 +17,7 @@ import { systemClock } from '../../src/daemon/daemon.ts';
 import type { FilesView } from '../../src/view/files/files-view.ts';
 import { openFleet } from '../../src/fleet/open-fleet.ts';
 import { emptyWindow, usageOf } from '../../src/host/budget-window.ts';
-import { openFleetToRead } from '../../src/fleet/read-fleet.ts';
+import { openFleetToRead } from '../../src/fleet/open-member.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 import { placeAt } from '../support/postgres/place.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ofAllHosts } from '../../src/fleet/doing.ts';
 import { uploadsHere } from '../../src/pipeline/steps/uploads.ts';
 import { workerOf } from '../../src/view/hosts/host-view.ts';
-import { createHostNews } from '../../src/fleet/host-news.ts';
+import { createHostNews } from '../../src/fleet/hosts.ts';
 import { viewOf } from '../../src/view/files/file-view.ts';
 import type { LiveDaemon } from '../../src/view/files/file-view.ts';
 import { paceOf } from '../../src/view/outlook/pace.ts';

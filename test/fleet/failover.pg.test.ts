@@ -5,7 +5,7 @@ import { openFleet } from '../../src/fleet/open-fleet.ts';
 import type { OpenFleet } from '../../src/fleet/open-fleet.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import type { LogFields } from '../../src/log/logger.ts';
-import type { PostgresPlace } from '../../src/fleet/postgres/place.ts';
+import type { PostgresPlace } from '../../src/fleet/postgres/client-config.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
 import { LedgerUnavailableError } from '../../src/pipeline/file/store-errors.ts';
 import { created, someFacts } from '../pipeline/some-facts.ts';

@@ -3,7 +3,7 @@ import { createHostTable, nothing } from '../../src/fleet/host-table.ts';
 import type { HostTable, OwnRow } from '../../src/fleet/host-table.ts';
 import { openMember } from '../../src/fleet/open-member.ts';
 import { migrate } from '../../src/fleet/postgres/migrations.ts';
-import { nameOf } from '../../src/fleet/postgres/place.ts';
+import { nameOf } from '../../src/fleet/postgres/client-config.ts';
 import { openPool } from '../../src/fleet/postgres/pool.ts';
 import type { PostgresPool } from '../../src/fleet/postgres/pool.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openJobQueue } from '../../src/fleet/job-queue.ts';
-import { lockTable } from '../../src/fleet/postgres/locks.ts';
+import { lockTable } from '../../src/fleet/postgres/statement.ts';
 import { openPool } from '../../src/fleet/postgres/pool.ts';
 import { needs } from '../support/needs.ts';
 import { startCluster } from '../support/postgres/cluster.ts';

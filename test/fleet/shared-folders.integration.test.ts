@@ -1,6 +1,6 @@
 import { mkdir, rename, stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { openSharedFolders, sharedFoldersNow } from '../../src/fleet/shared-folders.ts';
+import { openSharedFolders, sharedFoldersNow } from '../../src/fleet/places.ts';
 import { RootCheck } from '../../src/watch/root-check.ts';
 import { placeMark } from '../../src/watch/root-mark.ts';
 import { someVersion } from '../pipeline/some-facts.ts';

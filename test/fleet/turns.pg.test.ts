@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createTurns } from '../../src/fleet/turns.ts';
-import type { Turns } from '../../src/fleet/turns.ts';
+import { createTurns } from '../../src/fleet/leases.ts';
+import type { Turns } from '../../src/fleet/leases.ts';
 import { until } from '../support/until.ts';
 import { openLeaseFleet } from './members.ts';
 import type { LeaseHolder } from './members.ts';

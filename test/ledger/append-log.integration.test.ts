@@ -3,8 +3,7 @@ import { appendFile, mkdir, open, symlink, readFile, rename, rm, stat, writeFile
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { openAppendLog, openRotatedLog } from '../../src/ledger/append-log.ts';
-import { openFailureLog } from '../../src/ledger/failure-log.ts';
+import { openAppendLog, openRotatedLog, openFailureLog } from '../../src/ledger/append-log.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import { created, failure, someFacts } from '../pipeline/some-facts.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { translated } from '../../src/ledger/unavailable.ts';
+import { translated } from '../../src/ledger/ledger-error.ts';
 import { failureOfMachine } from '../../src/pipeline/file/failure.ts';
 import { LedgerUnavailableError } from '../../src/pipeline/file/store-errors.ts';
 

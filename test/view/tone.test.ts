@@ -25,7 +25,7 @@ import { unknownNames } from '../../src/config/unknown-names.ts';
 import { unknownFeed } from '../../src/daemon/commands/publish.ts';
 import { causeOf } from '../../src/view/picture/causes.ts';
 import { lockInstance } from '../../src/daemon/state/instance-lock.ts';
-import { translated } from '../../src/ledger/unavailable.ts';
+import { translated } from '../../src/ledger/ledger-error.ts';
 import type { Pause } from '../../src/pipeline/events.ts';
 import { grantCommand } from '../../src/read-permission.ts';
 import { operatorCommand } from '../../src/service-user.ts';

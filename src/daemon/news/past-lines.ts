@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Config } from '../../config/config.ts';
-import type { EventRows, KeptEvent } from '../../ledger/event-rows.ts';
-import type { HistoryRows, Passage } from '../../ledger/history.ts';
+import type { EventRows, KeptEvent, HistoryRows, Passage } from '../../ledger/history.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { capitalised } from '../../view/words/capitalised.ts';

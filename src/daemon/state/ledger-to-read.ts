@@ -31,7 +31,7 @@ export async function openLedgerToRead(place: LedgerPlace): Promise<LedgerToRead
   const { stateDir, ledger: database, hostName, folders } = place;
   if (database !== null) {
     if (database.unread !== null) throw new LedgerError(`the ledger cannot be opened: ${database.unread}`);
-    const { openFleetToRead } = await import('../../fleet/read-fleet.ts');
+    const { openFleetToRead } = await import('../../fleet/open-member.ts');
     const found = await openFleetToRead({ place: database, hostName, stateDir, folders });
     return found && { ...found.ledger, fleet: found.fleet, budgetNow: found.budgetNow };
   }

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import type { BudgetStore } from '../../host/budget-store.ts';
-import { openFailureLog } from '../../ledger/failure-log.ts';
+import { openFailureLog } from '../../ledger/append-log.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { openReceipts } from '../../ledger/receipts.ts';

@@ -9,7 +9,7 @@ import { readFoundPlaces, sharedOf } from '../found-places.ts';
 import type { Copied, CopyOptions } from '../copy/copy-ledger.ts';
 import { copyToPostgres, copyToSqlite } from '../copy/move.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';
-import { nameOf } from '../postgres/place.ts';
+import { nameOf } from '../postgres/client-config.ts';
 import { openPool } from '../postgres/pool.ts';
 import { counted } from '../../cli/output/format.ts';
 import { printJson } from '../../cli/output/json.ts';
@@ -19,7 +19,7 @@ import type { Shell } from '../../cli/shell.ts';
 import { isOnThisMachine, parseLedgerAddress, passwordIn } from '../../config/ledger-address.ts';
 import { secret } from '../../config/secret.ts';
 import { localPlace } from '../places.ts';
-import type { WatchedShare } from '../shared-folders.ts';
+import type { WatchedShare } from '../places.ts';
 
 export interface CopyLedgerOptions extends TargetOptions {
   readonly config?: string;

@@ -2,24 +2,27 @@ import { rename, rm } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Selectable } from 'kysely';
 import { LedgerUnavailableError, OutcomeUnknownError } from '../../pipeline/file/store-errors.ts';
-import { forgetLedgerElsewhere, noteLedgerElsewhere, placeElsewhere, writeLedgerId } from '../../ledger/state-notes.ts';
-import { LedgerError, refusal } from '../../ledger/ledger-error.ts';
+import {
+  forgetLedgerElsewhere,
+  noteLedgerElsewhere,
+  placeElsewhere,
+  writeLedgerId,
+  makeStateDirectory,
+  sizeOfUsableFile,
+  stateDirectory,
+} from '../../ledger/state-directory.ts';
+import { LedgerError, refusal, translated } from '../../ledger/ledger-error.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import { derivedOf } from '../postgres/derived.ts';
 import { migrate } from '../postgres/migrations.ts';
 import type { Ask, PostgresPool } from '../postgres/pool.ts';
-import { factsOf } from '../../ledger/row.ts';
+import { factsOf, checksumOf, checksumOfLine } from '../../ledger/row.ts';
 import type { FileTable } from '../../ledger/schema.ts';
 import { openDatabase } from '../../ledger/sqlite/open-database.ts';
 import { ledgerPath } from '../../ledger/sqlite/recovery.ts';
-import { makeStateDirectory, sizeOfUsableFile, stateDirectory } from '../../ledger/state-directory.ts';
-import { copyLedger, identityOf, requireEmpty } from './copy-ledger.ts';
-import type { Copied, CopyOptions } from './copy-ledger.ts';
-import type { Side, Table } from './side.ts';
+import { copyLedger, identityOf, requireEmpty, insertion } from './copy-ledger.ts';
+import type { Copied, CopyOptions, Side, Table } from './copy-ledger.ts';
 import type { StoredRow } from '../../ledger/work.ts';
-import { insertion } from './side.ts';
-import { checksumOf, checksumOfLine } from '../../ledger/checksum.ts';
-import { translated } from '../../ledger/unavailable.ts';
 
 export interface Fleet {
   readonly pool: PostgresPool;

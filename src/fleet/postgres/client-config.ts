@@ -1,5 +1,5 @@
-import { types, type ClientConfig } from 'pg';
-import type { PostgresPlace } from './place.ts';
+import { types } from 'pg';
+import type { ClientConfig } from 'pg';
 
 export interface Limits {
   /** Limit for connecting: TCP, TLS and login together. */
@@ -45,4 +45,23 @@ const numbers = new Set<number>([types.builtins.INT8, types.builtins.NUMERIC]);
 
 function getTypeParser(oid: number, format?: 'text' | 'binary') {
   return numbers.has(oid) && format !== 'binary' ? Number : types.getTypeParser(oid, format ?? 'text');
+}
+
+/** Database address and login. Type of `ledger` in the configuration. */
+export interface PostgresPlace {
+  /** Host name, IP address, or absolute path of the directory with a Unix socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+  readonly password: { reveal(): string } | null;
+  /** PEM text of the certificate authorities to trust; null: the system's. */
+  readonly ca: string | null;
+  /** Whether to use TLS. The certificate must be for `host`. */
+  readonly tls: boolean;
+}
+
+/** Returns the display name, such as `PostgreSQL at db.example.com`. */
+export function nameOf({ host, port }: PostgresPlace): string {
+  return `PostgreSQL at ${host}${port === 5432 || host.startsWith('/') ? '' : `:${port}`}`;
 }

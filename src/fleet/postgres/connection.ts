@@ -10,17 +10,16 @@ import {
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import { LostClaimError } from '../../pipeline/file/rows.ts';
 import type { Connection } from '../../ledger/connection.ts';
-import type { LedgerTables } from '../../ledger/schema.ts';
 import type { Query, StoredRow, Work } from '../../ledger/work.ts';
+import type { LedgerTables } from '../../ledger/schema.ts';
 import type { SqlWords } from '../../ledger/words.ts';
 import { createGroupCommit } from './group-commit.ts';
 import type { Together, Write } from './group-commit.ts';
 import { isConflict } from './why-away.ts';
-import { lockQuery } from './locks.ts';
+import { lockQuery, inOne, numbered, storable } from './statement.ts';
 import type { Ask, PostgresPool } from './pool.ts';
 import { settled, whichDatabase } from './outcome.ts';
 import type { Sent } from './outcome.ts';
-import { inOne, numbered, storable } from './statement.ts';
 
 export interface PostgresConnection extends Connection {
   /** Checks whether this is still the database last written to; if not, calls `moved`. */

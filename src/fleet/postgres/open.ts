@@ -1,20 +1,19 @@
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { SeenFolders } from '../../pipeline/file/ports.ts';
 import { catchUp } from '../../ledger/catch-up.ts';
-import { noteLedgerElsewhere, readLedgerId, writeLedgerId } from '../../ledger/state-notes.ts';
+import { noteLedgerElsewhere, readLedgerId, writeLedgerId, makeStateDirectory } from '../../ledger/state-directory.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';
 import type { Connection } from '../../ledger/connection.ts';
 import type { ConnectionOptions } from './connection.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { portsOf } from '../../ledger/ports-of.ts';
 import { createBudgetRow, createCounterRow, createRoots } from '../../ledger/records.ts';
-import { makeStateDirectory } from '../../ledger/state-directory.ts';
 import { ask } from '../../ledger/work.ts';
 import { channel, connectTo } from './connection.ts';
-import { noteServer, settling } from './failover.ts';
+import { noteServer, settling } from './outcome.ts';
 import { explained, identify, knownSchema, migrate } from './migrations.ts';
-import { nameOf } from './place.ts';
-import type { PostgresPlace } from './place.ts';
+import { nameOf } from './client-config.ts';
+import type { PostgresPlace } from './client-config.ts';
 import type { PostgresPool } from './pool.ts';
 import { postgresWords } from './words.ts';
 

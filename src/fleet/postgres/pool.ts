@@ -1,10 +1,13 @@
-import { Pool, type PoolClient } from 'pg';
+import { Pool } from 'pg';
+import type { PoolClient } from 'pg';
 import { LedgerUnavailableError, OutcomeUnknownError } from '../../pipeline/file/store-errors.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';
-import { clientConfig, type Limits } from './client-config.ts';
-import { createListener, type Listener } from './listener.ts';
-import { nameOf, type PostgresPlace } from './place.ts';
-import { Reachable, type Outage } from './reachable.ts';
+import { clientConfig, nameOf } from './client-config.ts';
+import type { Limits, PostgresPlace } from './client-config.ts';
+import { createListener } from './listener.ts';
+import type { Listener } from './listener.ts';
+import { Reachable } from './reachable.ts';
+import type { Outage } from './reachable.ts';
 import { isPlanOld, troubleOf } from './why-away.ts';
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,6 +1,8 @@
 import { LedgerUnavailableError } from '../../pipeline/file/store-errors.ts';
-import { nameOf, type PostgresPlace } from './place.ts';
-import { troubleOf, type Trouble } from './why-away.ts';
+import { nameOf } from './client-config.ts';
+import type { PostgresPlace } from './client-config.ts';
+import { troubleOf } from './why-away.ts';
+import type { Trouble } from './why-away.ts';
 
 /**
  * Tracks whether the server is answering, since when it has not been, and when to try again. The pause is random, 0.1

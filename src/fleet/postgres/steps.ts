@@ -1,6 +1,6 @@
 import { needsPerson, isInLine } from '../../ledger/words.ts';
-import { serverTable } from './failover.ts';
-import { lockTable } from './locks.ts';
+import { serverTable } from './outcome.ts';
+import { lockTable } from './statement.ts';
 
 /** A numbered change to the tables. Released steps never change: append a new one. */
 export interface Step {

@@ -1,5 +1,5 @@
 import type { LedgerTrouble } from '../../pipeline/file/store-errors.ts';
-import type { PostgresPlace } from './place.ts';
+import type { PostgresPlace } from './client-config.ts';
 
 /** What an error from pg, the server or the network means. */
 export interface Trouble {

@@ -10,9 +10,8 @@ import { rowStage, isSeen } from '../../ledger/words.ts';
 import type { SqlWords } from '../../ledger/words.ts';
 import { ask } from '../../ledger/work.ts';
 import { derivedColumns, derivedOf, keyOf, startOf } from './derived.ts';
-import { isSettled, settling } from './failover.ts';
-import { lockQuery } from './locks.ts';
-import { withoutNul } from './statement.ts';
+import { isSettled, settling } from './outcome.ts';
+import { lockQuery, withoutNul } from './statement.ts';
 
 /** Columns that the writer fills from a row's facts: see `derivedOf`. */
 const inside: SqlWords['inside'] = {

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { syncPath } from '../../disk/sync-path.ts';
 import { errnoOf } from '../../errno.ts';
-import { translated } from '../unavailable.ts';
+import { translated } from '../ledger-error.ts';
 
 /** Numbers of the copies to keep; `ledger.1.db` is the newest. */
 const ages = [1, 2, 3, 4] as const;

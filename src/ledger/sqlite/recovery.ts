@@ -4,7 +4,7 @@ import { backupsOf } from './backups.ts';
 import { LedgerError, LedgerInUseError, refusal } from '../ledger-error.ts';
 import { receiptsPath } from '../receipts.ts';
 import { isUsableDirectory, sizeOfUsableFile } from '../state-directory.ts';
-import { translated } from '../unavailable.ts';
+import { translated } from '../ledger-error.ts';
 
 /** Returns the path of the ledger in a state directory. */
 export function ledgerPath(stateDir: string): string {

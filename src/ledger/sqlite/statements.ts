@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { translated } from '../unavailable.ts';
+import { translated } from '../ledger-error.ts';
 import type { StoredRow, Value, Work } from '../work.ts';
 
 export interface Statement {

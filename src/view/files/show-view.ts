@@ -1,4 +1,4 @@
-import { printedName } from '../../ledger/find.ts';
+import { printedName } from '../../ledger/view.ts';
 import type { HistoryLine, HistoryRows } from '../../ledger/history.ts';
 import type { LineRows } from '../../ledger/queues.ts';
 import type { LedgerView } from '../../ledger/view.ts';

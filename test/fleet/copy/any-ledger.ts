@@ -1,8 +1,8 @@
+import * as fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import * as fc from 'fast-check';
 import { tables } from '../../../src/fleet/copy/copy-ledger.ts';
-import type { Table } from '../../../src/fleet/copy/side.ts';
+import type { Table } from '../../../src/fleet/copy/copy-ledger.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { StoredRow } from '../../../src/ledger/work.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';

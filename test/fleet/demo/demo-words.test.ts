@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openDemoPostgres } from '../../../src/fleet/demo/demo-postgres.ts';
 import { FleetCourse } from '../../../src/fleet/demo/fleet-course.ts';
-import { fleetSummary, fleetTable } from '../../../src/fleet/demo/fleet-result.ts';
+import { fleetSummary, fleetTable } from '../../../src/fleet/demo/fleet-demo.ts';
 import type { FileView } from '../../../src/view/files/file-view.ts';
 import type { Shell } from '../../../src/cli/shell.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { FleetCourse } from '../../../src/fleet/demo/fleet-course.ts';
+import { FleetCourse, Killing } from '../../../src/fleet/demo/fleet-course.ts';
 import type { DemoMember } from '../../../src/fleet/demo/demo-member.ts';
-import { Killing } from '../../../src/fleet/demo/killing.ts';
 import type { FileView } from '../../../src/view/files/file-view.ts';
 
 const file = { path: '/nas/a.mov', name: 'nas1/a.mov' };

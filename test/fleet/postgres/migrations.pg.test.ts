@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LedgerError } from '../../../src/ledger/ledger-error.ts';
 import { migrate } from '../../../src/fleet/postgres/migrations.ts';
-import { nameOf } from '../../../src/fleet/postgres/place.ts';
+import { nameOf } from '../../../src/fleet/postgres/client-config.ts';
 import { openPool } from '../../../src/fleet/postgres/pool.ts';
 import type { PostgresPool } from '../../../src/fleet/postgres/pool.ts';
 import { steps } from '../../../src/fleet/postgres/steps.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { migrate } from '../../../src/fleet/postgres/migrations.ts';
-import { nameOf } from '../../../src/fleet/postgres/place.ts';
+import { nameOf } from '../../../src/fleet/postgres/client-config.ts';
 import type { Ask, PostgresPool } from '../../../src/fleet/postgres/pool.ts';
 import { steps } from '../../../src/fleet/postgres/steps.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';

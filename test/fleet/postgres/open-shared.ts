@@ -4,7 +4,7 @@ import { openSharedRows } from '../../../src/fleet/postgres/open.ts';
 import type { SharedRows } from '../../../src/fleet/postgres/open.ts';
 import { openPool } from '../../../src/fleet/postgres/pool.ts';
 import type { PostgresPool } from '../../../src/fleet/postgres/pool.ts';
-import type { PostgresPlace } from '../../../src/fleet/postgres/place.ts';
+import type { PostgresPlace } from '../../../src/fleet/postgres/client-config.ts';
 import { placeAt } from '../../support/postgres/place.ts';
 import { freshDatabase } from '../../support/postgres/server.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';

@@ -1,5 +1,5 @@
 import { parseLedgerAddress, passwordIn } from '../../../src/config/ledger-address.ts';
-import type { PostgresPlace } from '../../../src/fleet/postgres/place.ts';
+import type { PostgresPlace } from '../../../src/fleet/postgres/client-config.ts';
 
 /** What the configuration would say for an address of `freshDatabase` or of a cluster. */
 export function placeAt(url: string, more: Partial<PostgresPlace> = {}): PostgresPlace {
