@@ -1,48 +1,44 @@
 import { isIP } from 'node:net';
+import type { SmtpServer } from '@dropcast/notify/target';
+import { type Parsed, refused } from './parsed.ts';
 
-/** A configured address, or the mistake in it. Messages never repeat the address because it may contain a password. */
-export type Address = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly message: string };
-
-export type Listen =
-  | { readonly ok: true; readonly value: { readonly host: string; readonly port: number } | null }
-  | { readonly ok: false; readonly message: string };
+// Messages never repeat an address because it may contain a password.
 
 /** Parses an `https:` URL, or `http:` for loopback addresses. Keeps the path without trailing slashes. */
-export function parseBaseUrl(text: string): Address {
+export function parseBaseUrl(text: string): Parsed<string> {
   const url = webAddress(text);
-  if (typeof url === 'string') return { ok: false, message: url };
-  return { ok: true, value: url.origin + url.pathname.replace(/\/+$/, '') };
+  return url.ok ? { ok: true, value: url.value.origin + url.value.pathname.replace(/\/+$/, '') } : url;
 }
 
 /** Parses a web origin: scheme, host and port, without a path. */
-export function parseOrigin(text: string): Address {
+export function parseOrigin(text: string): Parsed<string> {
   const url = webAddress(text);
-  if (typeof url === 'string') return { ok: false, message: url };
-  if (url.pathname !== '/') return { ok: false, message: 'has a path; write only scheme, host and port' };
-  return { ok: true, value: url.origin };
+  if (!url.ok) return url;
+  if (url.value.pathname !== '/') return refused('has a path; write only scheme, host and port');
+  return { ok: true, value: url.value.origin };
 }
 
 /** Parses a bare host name, as sent by a browser: no scheme, port or path. */
-export function parseHostName(text: string): Address {
+export function parseHostName(text: string): Parsed<string> {
   const isName = /^(?!-)[a-z\d-]{1,63}(?<!-)(?:\.(?!-)[a-z\d-]{1,63}(?<!-))*$/i.test(text) && text.length <= 253;
   if (isName) return { ok: true, value: text.toLowerCase() };
-  return { ok: false, message: 'not a host name; write it without scheme, port and path, like dropcast.example.com' };
+  return refused('not a host name; write it without scheme, port and path, like dropcast.example.com');
 }
 
 /** Parses a host name, an IP address without brackets, or `*.` and a name for all names below it. */
-export function parseHostPattern(text: string): Address {
+export function parseHostPattern(text: string): Parsed<string> {
   const name = parseHostName(text.replace(/^\*\./, ''));
   if (isIP(text) !== 0 || name.ok) return { ok: true, value: text.toLowerCase() };
-  return { ok: false, message: 'not a host; write only its name, like video.example.com or *.example.com' };
+  return refused('not a host; write only its name, like video.example.com or *.example.com');
 }
 
 /** Parses `off` or `HOST:PORT`, with an IPv6 address in brackets. Port 0 means any free port. */
-export function parseListen(text: string): Listen {
+export function parseListen(text: string): Parsed<{ readonly host: string; readonly port: number } | null> {
   if (text === 'off') return { ok: true, value: null };
   const [, host = '', digits = ''] = /^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]/]+):(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
-  if (host === '') return { ok: false, message: `not an address; write ${LISTEN_FORM}` };
-  if (port > 65_535) return { ok: false, message: 'not a port; at most 65535' };
+  if (host === '') return refused(`not an address; write ${LISTEN_FORM}`);
+  if (port > 65_535) return refused('not a port; at most 65535');
   return { ok: true, value: { host: host.replace(/^\[|\]$/g, ''), port } };
 }
 
@@ -57,16 +53,33 @@ export function isLoopback(host: string): boolean {
   return /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[?::1\]?)$/i.test(host);
 }
 
-function webAddress(text: string): URL | string {
+function webAddress(text: string): Parsed<URL> {
   // `new URL` silently repairs such input: https:host, https:\\host, surrounding spaces, embedded line breaks.
   if (!/^https?:\/\/[^/\\\s]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(text))
-    return 'not a web address; write it like https://video.example.com/v1';
+    return refused('not a web address; write it like https://video.example.com/v1');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '')
-    return 'contains a user name or password; remove it, the key belongs in service.api_key';
-  if (text.includes('?')) return 'has a query (?…); remove it';
-  if (text.includes('#')) return 'has a fragment (#…); remove it';
+    return refused('contains a user name or password; remove it, the key belongs in service.api_key');
+  if (text.includes('?')) return refused('has a query (?…); remove it');
+  if (text.includes('#')) return refused('has a fragment (#…); remove it');
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    return 'plain http shows the key to the network; write https (http is only for localhost, 127.x.x.x and [::1])';
-  return url;
+    return refused(
+      'plain http shows the key to the network; write https (http is only for localhost, 127.x.x.x and [::1])',
+    );
+  return { ok: true, value: url };
+}
+
+export const SMTP_FORM = 'an address like smtps://mail.example.com or smtp://mail.example.com:587';
+
+/** Parses an SMTP server address. Messages never repeat the address because it may contain a password. */
+export function parseSmtp(text: string): Parsed<SmtpServer> {
+  if (!/^smtps?:\/\/[^/\s]+\/?$/i.test(text) || !URL.canParse(text))
+    return refused(`not a mail server; write ${SMTP_FORM}`);
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '')
+    return refused('contains a user name or password; write them as user and password');
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const security = url.protocol === 'smtps:' ? 'tls' : isLoopback(host) ? 'plain' : 'starttls';
+  const usual = { tls: 465, starttls: 587, plain: 25 }[security];
+  return { ok: true, value: { host, port: url.port === '' ? usual : Number(url.port), security } };
 }

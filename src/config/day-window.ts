@@ -1,3 +1,5 @@
+import { type Parsed, refused } from './parsed.ts';
+
 /**
  * A part of each day in this machine's local time, in minutes since midnight. Includes `from` and excludes `to`;
  * crosses midnight if `to` is not after `from`.
@@ -13,8 +15,6 @@ const WINDOW = /^(\d{1,2}):(\d{2}) ?- ?(\d{1,2}):(\d{2})$/;
 const DAY = 24 * 60;
 const MINUTE_MS = 60_000;
 
-type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
-
 /** Parses `uploads.window`: a window, or `always`, which becomes null. */
 export function parseUploadWindow(text: string): Parsed<DayWindow | null> {
   return text === 'always' ? { ok: true, value: null } : parseWindow(text);
@@ -27,9 +27,8 @@ export function parseWindow(text: string): Parsed<DayWindow> {
   const from = fromHour * 60 + fromMinute;
   const to = toHour * 60 + toMinute;
   const isTime = from < DAY && to <= DAY && fromMinute < 60 && toMinute < 60;
-  if (!isTime) return { ok: false, message: `not a part of the day; write ${WINDOW_FORM}` };
-  if (from === to)
-    return { ok: false, message: 'begins and ends at the same time; write "00:00-24:00" for the whole day' };
+  if (!isTime) return refused(`not a part of the day; write ${WINDOW_FORM}`);
+  if (from === to) return refused('begins and ends at the same time; write "00:00-24:00" for the whole day');
   return { ok: true, value: { from, to } };
 }
 
@@ -39,7 +38,27 @@ export const TIME_FORM = 'a time of day in quotes, like "18:30"';
 export function parseTimeOfDay(text: string): Parsed<number> {
   const [hour = NaN, minute = NaN] = /^(\d{1,2}):(\d{2})$/.exec(text)?.slice(1).map(Number) ?? [];
   if (hour < 24 && minute < 60) return { ok: true, value: hour * 60 + minute };
-  return { ok: false, message: `not a time of day; write ${TIME_FORM}` };
+  return refused(`not a time of day; write ${TIME_FORM}`);
+}
+
+export const RESET_FORM = 'a time of day in quotes, and its time zone, like "00:00 America/Los_Angeles" or "00:00"';
+
+/** Parses `00:00 America/Los_Angeles` or `00:00`. A null zone is this machine's time zone. */
+export function parseReset(text: string): Parsed<{ readonly minutes: number; readonly zone: string | null }> {
+  const [time = '', zone = null, ...more] = text.split(' ');
+  const minutes = parseTimeOfDay(time);
+  if (!minutes.ok || more.length > 0) return refused(`not a time; write ${RESET_FORM}`);
+  if (zone !== null && !isTimeZone(zone)) return refused(`${zone} is not a time zone; write it like Europe/Berlin`);
+  return { ok: true, value: { minutes: minutes.value, zone } };
+}
+
+/** Whether a text is the name of a time zone, such as `Europe/Berlin`. */
+export function isTimeZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
 }
 
 const WEEK = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
@@ -53,7 +72,7 @@ export function parseDays(text: string): Parsed<readonly number[]> {
   for (const part of text.toLowerCase().split(',')) {
     const [first = -1, last = first] = part.split('-').map((day) => WEEK.indexOf(day.trim() as (typeof WEEK)[number]));
     if (first === -1 || last === -1 || part.split('-').length > 2)
-      return { ok: false, message: `not days of the week; write ${DAYS_FORM}` };
+      return refused(`not days of the week; write ${DAYS_FORM}`);
     for (let day = first; ; day = (day + 1) % 7) {
       days.add(day);
       if (day === last) break;

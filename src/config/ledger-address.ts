@@ -1,4 +1,5 @@
 import { isLoopback } from './addresses.ts';
+import { type Parsed, refused } from './parsed.ts';
 
 /** The address of a ledger's PostgreSQL database. */
 export interface LedgerAddress {
@@ -13,8 +14,6 @@ export interface LedgerAddress {
 
 export const LEDGER_FORM = 'an address like postgres://dropcast@db.example.com/dropcast';
 
-type Parsed = { readonly ok: true; readonly value: LedgerAddress } | { readonly ok: false; readonly message: string };
-
 const ADDRESS =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#\s]*)(?::(?<password>[^:@/?#\s]*))?@)?(?<place>[^@/?#\s]*)(?:\/(?<database>[^@/?#\s]*))?(?:\?(?<query>[^#\s]*))?$/;
 
@@ -23,7 +22,7 @@ const PLACE = /^(?<host>\[[\da-f:.]+\]|[\w%.-]*)(?::(?<digits>\d{1,5}))?$/i;
 /**
  * Parses a PostgreSQL address in libpq's format. Messages never repeat the address because it may contain a password.
  */
-export function parseLedgerAddress(text: string): Parsed {
+export function parseLedgerAddress(text: string): Parsed<LedgerAddress> {
   const { user = '', place = '', database = '', query } = ADDRESS.exec(text)?.groups ?? {};
   if (!ADDRESS.test(text)) return refused(notAnAddress(text));
   if (place.includes(',')) return refused('names several hosts; write one host, which leads to the primary server');
@@ -38,10 +37,6 @@ export function parseLedgerAddress(text: string): Parsed {
   if (database === '') return refused(`names no database; write ${LEDGER_FORM}`);
   const value = { host, port: Number(digits), user: decoded(user), database: decoded(database) };
   return { ok: true, value: { url: withoutPassword(text), ...value } };
-}
-
-function refused(message: string): Parsed {
-  return { ok: false, message };
 }
 
 function notAnAddress(text: string): string {

@@ -2,10 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { shellWord } from '../shell-word.ts';
-import { assemble } from './assemble.ts';
 import { checkSchema } from './check-schema.ts';
 import { checkTree } from './checks.ts';
-import type { Config } from './config.ts';
+import { type Config, assemble } from './config.ts';
 import { type ConfigDocument, MAX_CONFIG_SIZE, parseConfigDocument, unreadable } from './document.ts';
 import type { Environment } from './environment.ts';
 import { readRegularFile } from './file-access.ts';
@@ -54,12 +53,12 @@ export async function loadConfig(
     return { config: null, paths: null, problems: textProblems(document, configFile), locate };
 
   const paths = configPaths(tree, configFile, environment);
-  const schema = checkSchema(tree);
   const source = { configFile, mode, environment };
-  const { secrets, findings: secretFindings } = await resolveSecrets(tree, source, use);
+  const { tree: resolvedTree, ...secrets } = await resolveSecrets(tree, source, use);
+  const schema = checkSchema(resolvedTree);
   const findings = merge([
     document.findings,
-    secretFindings,
+    secrets.findings,
     schema.findings,
     checkTree(tree, paths, environment),
     // A command that only controls a daemon never sends the key.
@@ -68,7 +67,7 @@ export async function loadConfig(
   const problems = findings
     .map((finding) => toProblem(finding, configFile, finding.place ?? document.locate(finding.path, finding.at)))
     .toSorted(byPlace);
-  if (schema.checked === null || secrets === null || problems.some(({ severity }) => severity === 'error'))
+  if (schema.checked === null || problems.some(({ severity }) => severity === 'error'))
     return { config: null, paths, problems, locate };
   const lineOf = (key: string): number => locate(key).line;
   const assembled = assemble(schema.checked, { paths, environment, secrets, lineOf });

@@ -1,13 +1,16 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import type { Config, FolderConfig } from './config.ts';
 import { systemdDirectory, variable, type Environment } from './environment.ts';
 import { serviceOf } from './installed-service.ts';
 import { listOf, property, textOf } from './raw-tree.ts';
+import type { AfterReady } from './schema-folder.ts';
 import { authorityFiles, secretFiles } from './secret-places.ts';
 
 /** Files and directories named in a configuration. */
-export interface ConfigPaths extends Pick<Config, 'file' | 'stateDir' | 'failureLog'> {
-  readonly folders: readonly Pick<FolderConfig, 'key' | 'path' | 'afterReady'>[];
+export interface ConfigPaths {
+  readonly file: string;
+  readonly stateDir: string;
+  readonly failureLog: string;
+  readonly folders: readonly { readonly key: string; readonly path: string; readonly afterReady: AfterReady }[];
   /** Path of the control socket. */
   readonly socket: string;
   /** Absolute paths of `!file` targets and certificates. */
@@ -47,7 +50,7 @@ export function configPaths(tree: unknown, file: string, environment: Environmen
   };
 }
 
-function afterReadyOf(folder: unknown): FolderConfig['afterReady'] {
+function afterReadyOf(folder: unknown): AfterReady {
   const value = property(folder, 'after_ready');
   const to = textOf(property(value, 'move'));
   if (to !== undefined) return { kind: 'move', to };

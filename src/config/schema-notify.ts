@@ -1,9 +1,9 @@
 import { newsKinds } from '@dropcast/notify/target';
-import type { NewsKind } from '@dropcast/notify/target';
+import type { NewsKind, NotifyTarget } from '@dropcast/notify/target';
 import { z } from 'zod';
+import { parseSmtp, SMTP_FORM } from './addresses.ts';
 import { parseWindow, parseTimeOfDay, TIME_FORM, WINDOW_FORM } from './day-window.ts';
 import { duration, headerName, parsed, secret, text } from './schema-values.ts';
-import { parseSmtp, SMTP_FORM } from './smtp-address.ts';
 
 /** Notification kinds that are on by default: all but `live` and `daily`, which are sent even when all is well. */
 const usualKinds: readonly NewsKind[] = newsKinds.filter((kind) => kind !== 'live' && kind !== 'daily');
@@ -36,95 +36,140 @@ const common = {
     .describe('Whether to send the daily receipt even for a day on which nothing happened.'),
 };
 
+type Common = z.output<z.ZodObject<typeof common>>;
+
+function messages(target: Common & { readonly type: string; readonly timeout: number }) {
+  const { type, name: given = type, timeout: timeoutMs, on, quiet, daily_at: at, idle_days: isForIdleDays } = target;
+  return { name: given, timeoutMs, on, quiet: quiet ?? null, daily: { at, isForIdleDays } };
+}
+
 const timeout = duration('30s', 'How long to wait for an answer.', { min: '1s', max: '5m' });
 
-const webhook = z.strictObject({
-  type: z.literal('webhook'),
-  url: secret(
-    'address',
-    'Address for POST requests with JSON; written like the key (!file, !env, !credential), or as plain text.',
-  ),
-  token: secret('token', 'Sent as "Authorization: Bearer TOKEN". Written like the key.').optional(),
-  headers: z
-    .record(headerName, secret('header'))
-    .prefault({})
-    .describe('Additional headers. Write a secret value like the key.'),
-  timeout,
-  ...common,
-});
-
-const ntfy = z.strictObject({
-  type: z.literal('ntfy'),
-  url: z
-    .string()
-    .regex(/^https?:\/\/[^\s?#@]+$/, 'not a web address; write it like https://ntfy.example.com')
-    .prefault('https://ntfy.sh')
-    .describe('Address of the ntfy server.'),
-  topic: secret(
-    'topic',
-    'The topic; written like the key, or as plain text. Anyone who knows it can read the messages.',
-  ),
-  token: secret('token', 'Access token of the server. Written like the key.').optional(),
-  priority: z
-    .enum(['auto', 'min', 'low', 'default', 'high', 'max'])
-    .prefault('auto')
-    .describe('auto is high for problems, and low for live files.'),
-  timeout,
-  ...common,
-});
-
-const email = z.strictObject({
-  type: z.literal('email'),
-  smtp: parsed(SMTP_FORM, parseSmtp, {
-    examples: ['smtps://mail.example.com', 'smtp://mail.example.com:587'],
-  }).describe(
-    'The mail server: smtps:// is TLS from the first byte (port 465), smtp:// is STARTTLS (port 587; on loopback port 25 without TLS).',
-  ),
-  tls: z
-    .enum(['auto', 'off'])
-    .prefault('auto')
-    .describe('off sends everything in plain text, for a server without TLS on your own network.'),
-  user: text.optional().describe('User name on the mail server.'),
-  password: secret('password', 'Written like the key.').optional(),
-  from: text.describe('Sender, like dropcast@example.com.'),
-  to: z.array(text).min(1, 'needs at least one recipient').describe('Recipients.'),
-  timeout,
-  ...common,
-});
-
-const command = z.strictObject({
-  type: z.literal('command'),
-  command: z
-    .array(text)
-    .min(1, 'needs a program')
-    .refine(([program = '']) => program.startsWith('/') || program.startsWith('~/'), {
-      path: [0],
-      message: 'write the absolute path of the program',
-    })
-    .describe(
-      'Program and arguments, started without a shell for each message, with the message as JSON on its standard input.',
+const webhook = z
+  .strictObject({
+    type: z.literal('webhook'),
+    url: secret(
+      'address',
+      'Address for POST requests with JSON; written like the key (!file, !env, !credential), or as plain text.',
     ),
-  timeout,
-  ...common,
-});
+    token: secret('token', 'Sent as "Authorization: Bearer TOKEN". Written like the key.').optional(),
+    headers: z
+      .record(headerName, secret('header'))
+      .prefault({})
+      .describe('Additional headers. Write a secret value like the key.'),
+    timeout,
+    ...common,
+  })
+  .transform(({ type, url, token = null, headers, ...others }): NotifyTarget => ({
+    ...messages({ type, ...others }),
+    type,
+    url,
+    token,
+    headers,
+  }));
 
-const heartbeat = z.strictObject({
-  type: z.literal('heartbeat'),
-  url: secret(
-    'address',
-    'Address to GET while dropcast works, like one from Healthchecks.io or Uptime Kuma; written like the key, or as plain text.',
-  ),
-  every: duration('5m', 'How often.', { min: '10s', max: '24h' }),
-  fail: z
-    .string()
-    .regex(/^(?:off|[/?]\S*)$/, 'write a path like /fail, a query like "?status=down", or off')
-    .prefault('/fail')
-    .describe(
-      'Requested instead while a folder is away, the service does not answer, or the key is refused. A path is appended to the address; a query replaces its query; off sends no request then.',
+const ntfy = z
+  .strictObject({
+    type: z.literal('ntfy'),
+    url: z
+      .string()
+      .regex(/^https?:\/\/[^\s?#@]+$/, 'not a web address; write it like https://ntfy.example.com')
+      .prefault('https://ntfy.sh')
+      .describe('Address of the ntfy server.'),
+    topic: secret(
+      'topic',
+      'The topic; written like the key, or as plain text. Anyone who knows it can read the messages.',
     ),
-  timeout,
-  name,
-});
+    token: secret('token', 'Access token of the server. Written like the key.').optional(),
+    priority: z
+      .enum(['auto', 'min', 'low', 'default', 'high', 'max'])
+      .prefault('auto')
+      .describe('auto is high for problems, and low for live files.'),
+    timeout,
+    ...common,
+  })
+  .transform(({ type, url, topic, token = null, priority, ...others }): NotifyTarget => ({
+    ...messages({ type, ...others }),
+    type,
+    url: url.replace(/\/+$/, ''),
+    topic,
+    token,
+    priority,
+  }));
+
+const email = z
+  .strictObject({
+    type: z.literal('email'),
+    smtp: parsed(SMTP_FORM, parseSmtp, {
+      examples: ['smtps://mail.example.com', 'smtp://mail.example.com:587'],
+    }).describe(
+      'The mail server: smtps:// is TLS from the first byte (port 465), smtp:// is STARTTLS (port 587; on loopback port 25 without TLS).',
+    ),
+    tls: z
+      .enum(['auto', 'off'])
+      .prefault('auto')
+      .describe('off sends everything in plain text, for a server without TLS on your own network.'),
+    user: text.optional().describe('User name on the mail server.'),
+    password: secret('password', 'Written like the key.').optional(),
+    from: text.describe('Sender, like dropcast@example.com.'),
+    to: z.array(text).min(1, 'needs at least one recipient').describe('Recipients.'),
+    timeout,
+    ...common,
+  })
+  .transform(({ type, smtp, tls, user = null, password = null, from, to, ...others }): NotifyTarget => ({
+    ...messages({ type, ...others }),
+    type,
+    smtp: tls === 'off' ? { ...smtp, security: 'plain' } : smtp,
+    user,
+    password,
+    from,
+    to,
+  }));
+
+const command = z
+  .strictObject({
+    type: z.literal('command'),
+    command: z
+      .array(text)
+      .min(1, 'needs a program')
+      .refine(([program = '']) => program.startsWith('/') || program.startsWith('~/'), {
+        path: [0],
+        message: 'write the absolute path of the program',
+      })
+      .describe(
+        'Program and arguments, started without a shell for each message, with the message as JSON on its standard input.',
+      ),
+    timeout,
+    ...common,
+  })
+  .transform(({ type, command: argv, ...others }): NotifyTarget => ({ ...messages({ type, ...others }), type, argv }));
+
+const heartbeat = z
+  .strictObject({
+    type: z.literal('heartbeat'),
+    url: secret(
+      'address',
+      'Address to GET while dropcast works, like one from Healthchecks.io or Uptime Kuma; written like the key, or as plain text.',
+    ),
+    every: duration('5m', 'How often.', { min: '10s', max: '24h' }),
+    fail: z
+      .string()
+      .regex(/^(?:off|[/?]\S*)$/, 'write a path like /fail, a query like "?status=down", or off')
+      .prefault('/fail')
+      .describe(
+        'Requested instead while a folder is away, the service does not answer, or the key is refused. A path is appended to the address; a query replaces its query; off sends no request then.',
+      ),
+    timeout,
+    name,
+  })
+  .transform(({ type, name: given = type, url, every: everyMs, fail, timeout: timeoutMs }): NotifyTarget => ({
+    type,
+    name: given,
+    url,
+    everyMs,
+    fail: fail === 'off' ? null : fail,
+    timeoutMs,
+  }));
 
 /** The list of notification targets. */
 export const notify = z.array(

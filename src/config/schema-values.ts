@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { type Parsed, refused } from './parsed.ts';
+import { type Secret, asSecret } from './secret.ts';
 import { DURATION_FORM, LONGEST, parseDuration } from './units.ts';
-
-type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
 /** A text setting that `parse` converts to a value. Editors still see it as text. */
 export function parsed<T>(
@@ -30,9 +30,12 @@ export type SecretKind =
   | 'password'
   | 'header';
 
-/** A secret: its value or its source. The `x-secret` mark alone makes a setting a secret; `secrets.ts` looks for it. */
+/** A secret. The `x-secret` mark alone makes a setting a secret: `secrets.ts` puts the resolved value in its place. */
 export function secret(kind: SecretKind, description?: string) {
-  return z.unknown().meta({ type: 'string', 'x-secret': kind, ...(description !== undefined && { description }) });
+  return z
+    .unknown()
+    .meta({ type: 'string', 'x-secret': kind, ...(description !== undefined && { description }) })
+    .transform((value): Secret => asSecret(value));
 }
 
 interface Range {
@@ -73,6 +76,12 @@ function isOtherScalar(input: unknown): boolean {
 }
 
 export const text = z.string().regex(/\S/, { error: 'must not be empty', abort: true });
+
+/** Parses the name of a host or a share in a fleet. */
+export function parseName(text: string): Parsed<string> {
+  if (/^[A-Za-z\d][\w.-]{0,62}$/.test(text)) return { ok: true, value: text };
+  return refused('a name may have letters, digits, . _ and -, at most 63, and begins with a letter or digit');
+}
 
 /** An HTTP header name (RFC 9110 section 5.6.2). */
 export const headerName = text

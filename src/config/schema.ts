@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { LISTEN_FORM, parseBaseUrl, parseHostName, parseHostPattern, parseListen, parseOrigin } from './addresses.ts';
 import { type BandwidthHours, parseBandwidthHours } from './bandwidth-hours.ts';
-import { WINDOW_FORM, parseUploadWindow } from './day-window.ts';
+import { RESET_FORM, WINDOW_FORM, parseReset, parseUploadWindow } from './day-window.ts';
 import { LEDGER_FORM, parseLedgerAddress } from './ledger-address.ts';
 import { folder } from './schema-folder.ts';
 import { notify } from './schema-notify.ts';
-import { RESET_FORM, parseReset } from './quota.ts';
-import { count, duration, headerName, number, parsed, path, secret } from './schema-values.ts';
+import { type Parsed, refused } from './parsed.ts';
+import { count, duration, headerName, number, parseName, parsed, path, secret } from './schema-values.ts';
 import { SIZE_FORM, parseSize } from './units.ts';
 
 const quota = z
@@ -29,53 +29,70 @@ const quota = z
         'Time of day when it starts again, and the time zone, by default that of this machine. For a month, on its first day.',
       ),
   })
-  .refine(({ videos, size, minutes }) => (videos ?? size ?? minutes) !== undefined, 'needs videos, size or minutes');
+  .refine(({ videos, size, minutes }) => (videos ?? size ?? minutes) !== undefined, 'needs videos, size or minutes')
+  .transform(({ videos = Infinity, size: bytes = Infinity, minutes = Infinity, ...period }) => ({
+    ...period,
+    videos,
+    bytes,
+    minutes,
+  }));
 
-const service = z.strictObject({
-  base_url: parsed('a web address in quotes', parseBaseUrl, { examples: ['https://video.example.com/v1'] }).describe(
-    'Address of the API with its version. https only, except for loopback addresses.',
-  ),
-  api_key: secret(
-    'key',
-    'The API key: !env NAME, !file PATH or !credential NAME (systemd LoadCredential). The key itself is allowed here only if no other user can read this file.',
-  ),
-  webhook_secret: secret(
-    'webhook secret',
-    'The webhook secret: !env NAME, !file PATH or !credential NAME; or off. It is whsec_… for webhook_scheme standard, else any text of 16 to 500 characters. With it, POST /webhooks at status.listen accepts signed webhooks; each makes dropcast check videos in processing at once.',
-  ).optional(),
-  webhook_scheme: z
-    .enum(['standard', 'hmac-hex', 'timestamped'])
-    .prefault('standard')
-    .describe(
-      'How the service signs webhooks: standard (Standard Webhooks), hmac-hex (the body, in hex) or timestamped (t=…,v1=… or time=…,sig1=…).',
+const service = z
+  .strictObject({
+    base_url: parsed('a web address in quotes', parseBaseUrl, { examples: ['https://video.example.com/v1'] }).describe(
+      'Address of the API with its version. https only, except for loopback addresses.',
     ),
-  webhook_header: z
-    .string()
-    .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'is not the name of a header')
-    .optional()
-    .describe(
-      'The header with the signature. Default: x-signature for hmac-hex, mux-signature or webhook-signature for timestamped; standard has its own.',
+    api_key: secret(
+      'key',
+      'The API key: !env NAME, !file PATH or !credential NAME (systemd LoadCredential). The key itself is allowed here only if no other user can read this file.',
     ),
-  requests_per_hour: count(
-    1000,
-    'Requests per hour, 1 to 1,000,000. The service counts everything that uses the key.',
-    {
-      min: 1,
-      max: 1_000_000,
-    },
-  ),
-  quota: quota
-    .optional()
-    .describe('Amounts that the service accepts in a day or month. Further files wait for the next one.'),
-  send_key_to: z
-    .array(parsed('an origin in quotes', parseOrigin, { examples: ['https://upload.example.com'] }))
-    .prefault([])
-    .describe('Other origins that may see the key, like an upload host that requires it.'),
-  idempotency_key: z
-    .boolean()
-    .default(false)
-    .describe('Send an Idempotency-Key with each create request: for a service that creates one record per key.'),
-});
+    webhook_secret: secret(
+      'webhook secret',
+      'The webhook secret: !env NAME, !file PATH or !credential NAME; or off. It is whsec_… for webhook_scheme standard, else any text of 16 to 500 characters. With it, POST /webhooks at status.listen accepts signed webhooks; each makes dropcast check videos in processing at once.',
+    ).optional(),
+    webhook_scheme: z
+      .enum(['standard', 'hmac-hex', 'timestamped'])
+      .prefault('standard')
+      .describe(
+        'How the service signs webhooks: standard (Standard Webhooks), hmac-hex (the body, in hex) or timestamped (t=…,v1=… or time=…,sig1=…).',
+      ),
+    webhook_header: z
+      .string()
+      .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'is not the name of a header')
+      .optional()
+      .describe(
+        'The header with the signature. Default: x-signature for hmac-hex, mux-signature or webhook-signature for timestamped; standard has its own.',
+      ),
+    requests_per_hour: count(
+      1000,
+      'Requests per hour, 1 to 1,000,000. The service counts everything that uses the key.',
+      {
+        min: 1,
+        max: 1_000_000,
+      },
+    ),
+    quota: quota
+      .optional()
+      .describe('Amounts that the service accepts in a day or month. Further files wait for the next one.'),
+    send_key_to: z
+      .array(parsed('an origin in quotes', parseOrigin, { examples: ['https://upload.example.com'] }))
+      .prefault([])
+      .describe('Other origins that may see the key, like an upload host that requires it.'),
+    idempotency_key: z
+      .boolean()
+      .default(false)
+      .describe('Send an Idempotency-Key with each create request: for a service that creates one record per key.'),
+  })
+  .transform(({ webhook_secret: key, webhook_scheme: scheme, webhook_header: header, ...service }) => ({
+    baseUrl: service.base_url,
+    apiKey: service.api_key,
+    // A null header is the default one of the scheme.
+    webhooks: key === undefined || key.reveal() === '' ? null : { secret: key, scheme, header: header ?? null },
+    requestsPerHour: service.requests_per_hour,
+    quota: service.quota ?? null,
+    sendKeyTo: service.send_key_to,
+    honoursIdempotencyKey: service.idempotency_key,
+  }));
 
 const limit = { type: 'string' as const, examples: ['unlimited', '20MB/s', '8Mbit/s'] };
 
@@ -92,49 +109,56 @@ const bandwidthHours = z
     return z.NEVER;
   });
 
-const uploads = z.strictObject({
-  concurrency: count(4, 'Simultaneous uploads, 1 to 32.', { min: 1, max: 32 }),
-  bandwidth: bandwidthHours
-    .prefault('unlimited')
-    .describe(
-      'Limit for all uploads together: 20MB/s is bytes, 8Mbit/s is bits. By the local time of day: { "08:00-18:00": 20MB/s, otherwise: unlimited }.',
-    ),
-  window: parsed(`always, or ${WINDOW_FORM}`, parseUploadWindow, { examples: ['always', '20:00-06:00'] })
-    .prefault('always')
-    .describe(
-      'When uploads may start, in local time: always, or "20:00-06:00". An upload that has started continues afterwards.',
-    ),
-  stall_timeout: duration('60s', 'An upload that sends no bytes for this long is cut and retried.', {
-    min: '100ms',
-  }),
-  max_size: parsed(SIZE_FORM, parseSize, { examples: ['unlimited', '5GB', '200MiB'] })
-    .prefault('unlimited')
-    .describe(
-      'Largest file that is sent; larger ones are held before they cost a request. unlimited, or a size: 5GB is 5,000,000,000 bytes, 5GiB is 5,368,709,120. Without it, dropcast learns the limit when the upload host refuses a file.',
-    ),
-  headers: z
-    .record(
-      headerName.refine((name) => !isOfConnection(name), 'no upload may carry this header; remove it'),
-      secret('header'),
-    )
-    .prefault({})
-    .describe(
-      'Headers of every PUT of a file, besides those that the service asks for; one of the same name replaces it. A value that is a secret is written like the key.',
-    ),
-  content_type: parsed('auto, none, or a media type in quotes', parseContentType, {
-    examples: ['auto', 'none', 'application/octet-stream'],
+const uploads = z
+  .strictObject({
+    concurrency: count(4, 'Simultaneous uploads, 1 to 32.', { min: 1, max: 32 }),
+    bandwidth: bandwidthHours
+      .prefault('unlimited')
+      .describe(
+        'Limit for all uploads together: 20MB/s is bytes, 8Mbit/s is bits. By the local time of day: { "08:00-18:00": 20MB/s, otherwise: unlimited }.',
+      ),
+    window: parsed(`always, or ${WINDOW_FORM}`, parseUploadWindow, { examples: ['always', '20:00-06:00'] })
+      .prefault('always')
+      .describe(
+        'When uploads may start, in local time: always, or "20:00-06:00". An upload that has started continues afterwards.',
+      ),
+    stall_timeout: duration('60s', 'An upload that sends no bytes for this long is cut and retried.', {
+      min: '100ms',
+    }),
+    max_size: parsed(SIZE_FORM, parseSize, { examples: ['unlimited', '5GB', '200MiB'] })
+      .prefault('unlimited')
+      .describe(
+        'Largest file that is sent; larger ones are held before they cost a request. unlimited, or a size: 5GB is 5,000,000,000 bytes, 5GiB is 5,368,709,120. Without it, dropcast learns the limit when the upload host refuses a file.',
+      ),
+    headers: z
+      .record(
+        headerName.refine((name) => !isOfConnection(name), 'no upload may carry this header; remove it'),
+        secret('header'),
+      )
+      .prefault({})
+      .describe(
+        'Headers of every PUT of a file, besides those that the service asks for; one of the same name replaces it. A value that is a secret is written like the key.',
+      ),
+    content_type: parsed('auto, none, or a media type in quotes', parseContentType, {
+      examples: ['auto', 'none', 'application/octet-stream'],
+    })
+      .prefault('auto')
+      .describe(
+        'Content-Type of every PUT: auto is what the service asks for, else by the extension of the file, and none for a host that signs its addresses without one; none; or a media type.',
+      ),
+    protocol: z
+      .enum(['auto', 'put', 'content-range', 'tus'])
+      .prefault('auto')
+      .describe(
+        'How the upload host receives files: put is one PUT, sent again from the first byte if it breaks; content-range (resumable sessions of Google Cloud Storage) and tus continue where it broke. auto is put, unless the address or an answer shows another one.',
+      ),
   })
-    .prefault('auto')
-    .describe(
-      'Content-Type of every PUT: auto is what the service asks for, else by the extension of the file, and none for a host that signs its addresses without one; none; or a media type.',
-    ),
-  protocol: z
-    .enum(['auto', 'put', 'content-range', 'tus'])
-    .prefault('auto')
-    .describe(
-      'How the upload host receives files: put is one PUT, sent again from the first byte if it breaks; content-range (resumable sessions of Google Cloud Storage) and tus continue where it broke. auto is put, unless the address or an answer shows another one.',
-    ),
-});
+  .transform(({ stall_timeout: stallTimeoutMs, max_size: maxSizeBytes, content_type: contentType, ...uploads }) => ({
+    ...uploads,
+    stallTimeoutMs,
+    maxSizeBytes,
+    contentType,
+  }));
 
 /**
  * Whether a header is set by the connection or the client, so that no upload may carry it. The client applies the same
@@ -147,10 +171,10 @@ export function isOfConnection(name: string): boolean {
 }
 
 /** Parses `auto`, `none`, or a media type (RFC 9110 section 8.3.1) with or without parameters. */
-function parseContentType(text: string): { ok: true; value: string } | { ok: false; message: string } {
+function parseContentType(text: string): Parsed<string> {
   if (/^(?:auto|none|[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:;[\x20-\x7e]{1,200})?)$/.test(text))
     return { ok: true, value: text };
-  return { ok: false, message: 'not a media type; write auto, none, or one like video/mp4' };
+  return refused('not a media type; write auto, none, or one like video/mp4');
 }
 
 const retry = z
@@ -165,7 +189,8 @@ const retry = z
     ),
     max: duration('15m', 'Longest pause between attempts.'),
   })
-  .refine(({ first, max }) => first <= max, { path: ['first'], message: 'must not be longer than retry.max' });
+  .refine(({ first, max }) => first <= max, { path: ['first'], message: 'must not be longer than retry.max' })
+  .transform(({ attempts, first, max }) => ({ attempts, firstMs: first, maxMs: max }));
 
 const poll = z
   .strictObject({
@@ -175,7 +200,8 @@ const poll = z
   .refine((value) => value.interval <= value.give_up_after, {
     path: ['interval'],
     message: 'must not be longer than poll.give_up_after',
-  });
+  })
+  .transform(({ interval, give_up_after }) => ({ intervalMs: interval, giveUpAfterMs: give_up_after }));
 
 const publish = z
   .strictObject({
@@ -187,7 +213,8 @@ const publish = z
   .refine(({ quiet, at_most }) => quiet <= at_most, {
     path: ['quiet'],
     message: 'must not be longer than publish.at_most',
-  });
+  })
+  .transform(({ quiet, at_most }) => ({ quietMs: quiet, atMostMs: at_most }));
 
 const status = z.strictObject({
   listen: parsed(LISTEN_FORM, parseListen, { examples: ['127.0.0.1:7878', 'off'] })
@@ -241,19 +268,9 @@ const tls = z.strictObject({
 /** The ledger: an address, or a mapping with more settings. */
 const ledger = z.union([address().transform((url): z.output<typeof mapping> => ({ url })), mapping]);
 
-const NAME_FORM = 'a name in quotes';
+const hostName = parsed('a name in quotes', parseName, { examples: ['ingest1'] });
 
-const hostName = parsed(NAME_FORM, parseMemberName, { examples: ['ingest1'] });
-
-function parseMemberName(text: string): { ok: true; value: string } | { ok: false; message: string } {
-  if (/^[A-Za-z\d][\w.-]{0,62}$/.test(text)) return { ok: true, value: text };
-  return {
-    ok: false,
-    message: 'a name may have letters, digits, . _ and -, at most 63, and begins with a letter or digit',
-  };
-}
-
-/** Every configuration key with its default, range and meaning. `assemble.ts` turns the result into a `Config`. */
+/** Every configuration key with its default, range and meaning. `assemble` turns the result into a `Config`. */
 export const configSchema = z.strictObject({
   service: service.describe('The account at the video service.'),
   state_dir: path

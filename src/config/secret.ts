@@ -18,6 +18,11 @@ export function secret(value: string): Secret {
   return new HiddenText(value);
 }
 
+/** Returns the secret; an empty one for a value that was not resolved, because the command needs no secrets. */
+export function asSecret(value: unknown): Secret {
+  return value instanceof HiddenText ? value : secret('');
+}
+
 const SHOWN = '[secret]';
 
 class HiddenText implements Secret {

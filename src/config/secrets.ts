@@ -1,53 +1,76 @@
-import { resolveAuthorities } from './authorities.ts';
-import type { AuthoritiesByHost, SecretOrigin } from './config.ts';
 import { type Environment, variable } from './environment.ts';
-import { type LedgerSecrets, ledgerSecretsIfReadable, resolveLedgerSecrets } from './ledger-secrets.ts';
+import { readRegularFile } from './file-access.ts';
+import { passwordIn } from './ledger-address.ts';
+import { resolvePath } from './paths.ts';
 import { type Finding, error, warning } from './problem.ts';
 import { type KeyPath, TaggedValue, formatKeyPath, property, textOf } from './raw-tree.ts';
 import type { SecretKind } from './schema-values.ts';
-import { type SecretPlace, secretPlaces } from './secret-places.ts';
+import { type SecretPlace, authorityFiles, secretPlaces } from './secret-places.ts';
 import { type Found, type SecretKey, type SecretSource, lookUp } from './secret-source.ts';
 import { type Secret, secret } from './secret.ts';
 
-/** A configuration's resolved secrets, for `assemble`. */
-export interface Secrets {
-  /** Secrets by dotted path: `service.api_key`, `notify.0.url`. Empty if secrets are not read. */
-  readonly byPath: ReadonlyMap<string, Secret>;
+/** A configuration's tree with its secrets, and what was read along with them. */
+export interface Resolved {
+  /** The tree with a {@link Secret} wherever one was resolved. */
+  readonly tree: unknown;
   readonly apiKeyFrom: SecretOrigin;
   readonly ledger: LedgerSecrets;
   readonly authorities: AuthoritiesByHost;
+  /** Never contain any part of a secret. */
+  readonly findings: readonly Finding[];
 }
 
 /**
- * Resolves every secret in the tree. Findings never contain any part of a secret.
+ * Where a secret came from. Files are read again at each reload; environment variables and credentials keep the values
+ * they had at startup.
+ */
+export type SecretOrigin = 'file' | 'environment' | 'credential';
+
+/** Certificate authorities to trust, as PEM text, by host name, `*.` and a name, or `*`. */
+export type AuthoritiesByHost = Readonly<Record<string, string>>;
+
+/** The password and certificates for a PostgreSQL ledger. */
+export interface LedgerSecrets {
+  readonly password: Secret | null;
+  /** Trusted certificate authorities as PEM text; null for the system's. */
+  readonly ca: string | null;
+  /**
+   * Why the password or the certificate authorities could not be read, in a command that needs no key; null if they
+   * were read or none are configured.
+   */
+  readonly unread: string | null;
+}
+
+/**
+ * Resolves every secret in the tree.
  *
- * @param use `without key` reads only what a ledger needs, if permitted
- * @returns `secrets` is null if there is no key
+ * @param use `without key` reads only what a ledger needs. Someone who only operates a daemon need not be able to read
+ *   even that
  */
 export async function resolveSecrets(
   tree: unknown,
   source: SecretSource,
   use: 'with key' | 'without key',
-): Promise<{ readonly secrets: Secrets | null; readonly findings: readonly Finding[] }> {
+): Promise<Resolved> {
+  const { findings: ofLedger, ...ledger } = await resolveLedgerSecrets(tree, source);
   if (use === 'without key') {
-    const ledger = await ledgerSecretsIfReadable(tree, source);
-    return { secrets: { byPath: new Map(), apiKeyFrom: 'file', ledger, authorities: {} }, findings: [] };
+    const refused = ofLedger.find(({ severity }) => severity === 'error');
+    const unread = refused === undefined ? null : `${refused.path.join('.')}: ${refused.message}`;
+    return { tree, apiKeyFrom: 'file', ledger: { ...ledger, unread }, authorities: {}, findings: [] };
   }
-  const ledger = await resolveLedgerSecrets(tree, source);
-  const { authorities, findings: ofAuthorities } = await resolveAuthorities(tree, source);
+  const authorities = await resolveAuthorities(tree, source);
   const places = secretPlaces(tree).filter(({ path, kind, raw }) => path[0] !== 'ledger' && !isOff(kind, raw));
   const isStandard = ['standard', undefined].includes(textOf(property(property(tree, 'service'), 'webhook_scheme')));
   const kindOf = (kind: SecretKind) => (kind === 'webhook secret' && !isStandard ? 'webhook text' : kind);
   const resolved = await Promise.all(
     places.map((place) => resolveSecret({ ...place, kind: kindOf(place.kind) }, source)),
   );
-  const findings = [...resolved.flatMap((each) => each.findings), ...ledger.findings, ...ofAuthorities];
-  const found = resolved.flatMap((each) => (each.secret === null ? [] : [[each.key, each.secret] as const]));
-  const apiKey = resolved.find(({ key, secret: value }) => key === 'service.api_key' && value !== null);
-  if (apiKey === undefined) return { secrets: null, findings };
   return {
-    secrets: { byPath: new Map(found), apiKeyFrom: apiKey.origin, ledger: ledger.secrets, authorities },
-    findings,
+    tree: resolved.reduce((rest, { path, secret: value }) => (value === null ? rest : put(rest, path, value)), tree),
+    apiKeyFrom: resolved.find(({ path }) => path.join('.') === 'service.api_key')?.origin ?? 'file',
+    ledger: { ...ledger, unread: null },
+    authorities: authorities.byHost,
+    findings: [...resolved.flatMap(({ findings }) => findings), ...ofLedger, ...authorities.findings],
   };
 }
 
@@ -55,9 +78,15 @@ function isOff(kind: SecretKind, raw: unknown): boolean {
   return kind === 'webhook secret' && raw === 'off';
 }
 
+/** Copies the tree with another value at a place. */
+function put(tree: unknown, [step, ...rest]: KeyPath, value: unknown): unknown {
+  if (step === undefined) return value;
+  if (Array.isArray(tree)) return tree.with(Number(step), put(tree[Number(step)], rest, value));
+  return { ...(tree as object), [step]: put(property(tree, String(step)), rest, value) };
+}
+
 interface ResolvedSecret {
-  /** The secret's path, joined with dots. */
-  readonly key: string;
+  readonly path: KeyPath;
   readonly secret: Secret | null;
   readonly origin: SecretOrigin;
   readonly findings: readonly Finding[];
@@ -74,7 +103,7 @@ export async function resolveSecret({ path, raw, kind }: SecretPlace, source: Se
     ...(found.refusal === undefined ? [] : [error(path, found.refusal)]),
   ];
   return {
-    key: path.join('.'),
+    path,
     secret: found.value === undefined ? null : secret(found.value),
     origin: originOf(raw, source.environment),
     findings,
@@ -94,28 +123,23 @@ function plain(value: string, key: SecretKey): Found {
 function secretKey(path: KeyPath, kind: SecretKind): SecretKey {
   const noun = kind === 'webhook secret' || kind === 'webhook text' ? 'secret' : kind;
   const isText = kind === 'password' || kind === 'header' || kind === 'webhook text';
-  const common = { noun, isText, refuse: refusals[kind] ?? (() => null) };
-  if (path[0] === 'notify')
-    return {
-      ...common,
-      what: `the ${noun} of ${formatKeyPath(path.slice(0, 2))}`,
-      exampleVariable: `NOTIFY_${noun.toUpperCase()}`,
-      exampleCredential: `notify_${noun}`,
-    };
-  if (kind === 'header')
-    return {
-      ...common,
-      what: `the header ${String(path.at(-1))} of uploads`,
-      exampleVariable: 'UPLOAD_HEADER',
-      exampleCredential: 'upload_header',
-    };
-  const name = kind === 'key' ? 'api_key' : 'webhook_secret';
+  const [what, example] = nameOf(path, kind, noun);
   return {
-    ...common,
-    what: kind === 'key' ? 'the API key' : 'the webhook secret',
-    exampleVariable: `DROPCAST_${name.toUpperCase()}`,
-    exampleCredential: name,
+    noun,
+    what,
+    exampleVariable: `${path[0] === 'service' ? 'DROPCAST_' : ''}${example.toUpperCase()}`,
+    exampleCredential: example,
+    isText,
+    refuse: refusals[kind] ?? (() => null),
   };
+}
+
+/** @returns the full name of a secret, and a name for an example */
+function nameOf(path: KeyPath, kind: SecretKind, noun: string): readonly [what: string, example: string] {
+  if (path[0] === 'notify') return [`the ${noun} of ${formatKeyPath(path.slice(0, 2))}`, `notify_${noun}`];
+  if (path[0] === 'ledger') return ['the password of the ledger', 'ledger_password'];
+  if (kind === 'header') return [`the header ${String(path.at(-1))} of uploads`, 'upload_header'];
+  return kind === 'key' ? ['the API key', 'api_key'] : ['the webhook secret', 'webhook_secret'];
 }
 
 /**
@@ -145,4 +169,57 @@ function originOf(raw: unknown, environment: Environment): SecretOrigin {
   if (!(raw instanceof TaggedValue) || raw.tag === 'file') return 'file';
   if (raw.tag === 'env') return 'environment';
   return variable(environment, 'CREDENTIALS_DIRECTORY') === undefined ? 'file' : 'credential';
+}
+
+/** Reads the ledger password, which may also be in the address, and the certificate authorities for its server. */
+async function resolveLedgerSecrets(
+  tree: unknown,
+  source: SecretSource,
+): Promise<Omit<LedgerSecrets, 'unread'> & { readonly findings: readonly Finding[] }> {
+  const ledger = property(tree, 'ledger');
+  const ca = await readAuthorities(['ledger', 'ca'], textOf(property(ledger, 'ca')), source);
+  const inAddress = passwordIn(textOf(ledger) ?? textOf(property(ledger, 'url')) ?? '');
+  const beside = property(ledger, 'password');
+  if (inAddress !== null && beside !== undefined) {
+    const twice = error(['ledger', 'password'], 'the password is written twice; remove the one in the address');
+    return { password: null, ca: ca.text, findings: [twice, ...ca.findings] };
+  }
+  const path = typeof ledger === 'string' ? ['ledger'] : ['ledger', inAddress === null ? 'password' : 'url'];
+  const password = await resolveSecret({ path, raw: inAddress ?? beside, kind: 'password' }, source);
+  return { password: password.secret, ca: ca.text, findings: [...password.findings, ...ca.findings] };
+}
+
+/** Reads the files of `tls.ca`. */
+async function resolveAuthorities(
+  tree: unknown,
+  source: SecretSource,
+): Promise<{ readonly byHost: AuthoritiesByHost; readonly findings: readonly Finding[] }> {
+  const read = await Promise.all(
+    authorityFiles(tree).map(async ({ path, host, file }) => ({
+      host,
+      ...(await readAuthorities(path, file, source)),
+    })),
+  );
+  return {
+    byHost: Object.fromEntries(read.flatMap(({ host, text }) => (text === null ? [] : [[host, text]]))),
+    findings: read.flatMap(({ findings }) => findings),
+  };
+}
+
+const MOST_CERTIFICATE_BYTES = 1024 * 1024;
+
+/** Reads the certificates of the file that a key names; null without one. */
+async function readAuthorities(
+  key: KeyPath,
+  path: string | undefined,
+  { configFile, environment }: SecretSource,
+): Promise<{ readonly text: string | null; readonly findings: readonly Finding[] }> {
+  if (path === undefined || path.trim() === '') return { text: null, findings: [] };
+  const file = resolvePath(path, configFile, environment);
+  const refused = (message: string) => ({ text: null, findings: [error(key, message)] });
+  const read = await readRegularFile(file, MOST_CERTIFICATE_BYTES);
+  if (!read.ok) return refused(`cannot read the certificates in ${file}: ${read.message}`);
+  const text = read.bytes.toString('latin1');
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) return refused(`${file} contains no certificate in PEM format`);
+  return { text, findings: [] };
 }

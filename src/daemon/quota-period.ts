@@ -1,4 +1,4 @@
-import type { QuotaConfig } from '../config/quota.ts';
+import type { QuotaConfig } from '../config/config.ts';
 import type { QuotaNow, QuotaPeriod } from '../pipeline/quota.ts';
 import { type Day, dayIn, momentIn, plusDays } from './expectations/zoned-time.ts';
 

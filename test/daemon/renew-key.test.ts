@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Config, SecretOrigin } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/config.ts';
+import type { SecretOrigin } from '../../src/config/secrets.ts';
 import { howToRenewKey } from '../../src/daemon/service-connection.ts';
 
 function sentence(file: string, apiKeyFrom: SecretOrigin): string {

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { parseBaseUrl } from '../../config/addresses.ts';
-import { sendOptionsOf } from '../../config/assemble.ts';
-import type { AuthoritiesByHost, Config, SendOptions } from '../../config/config.ts';
+import { type Config, type SendOptions, sendOptionsOf } from '../../config/config.ts';
 import type { Secret } from '../../config/secret.ts';
 import { readRegularFile } from '../../config/file-access.ts';
 import { ConfigNotFoundError, findConfig } from '../../config/find.ts';
@@ -9,7 +8,7 @@ import type { ConfigPlace } from '../../config/find.ts';
 import { loadConfig } from '../../config/load.ts';
 import { formatProblem } from '../../config/problem.ts';
 import { TaggedValue } from '../../config/raw-tree.ts';
-import { resolveSecret } from '../../config/secrets.ts';
+import { type AuthoritiesByHost, resolveSecret } from '../../config/secrets.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
