@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
 import { constants, readlinkSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { open, opendir, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { AbortedError, FileChangedError, FileUnreadableError, FileVanishedError, readOpenFile } from '@dropcast/client';
-import type { FileReader, SeekableSource } from '@dropcast/client';
+import type { FileReader, SeekableSource, BodyReader } from '@dropcast/client';
 import { looksTheSame, versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Digests } from '../pipeline/file/checksums.ts';
 import { isRefusal, whyClosed } from '../read-permission.ts';
-import { AlsoHashing } from './also-hashing.ts';
 import { errnoOf } from '../errno.ts';
-import { requireWatched } from './watched-file.ts';
-import type { IsWatched, Watched } from './watched-file.ts';
+import { requireWatched } from './held-directory.ts';
+import type { IsWatched, Watched } from './held-directory.ts';
 
 /** Location of an accepted file, with the version that was accepted. */
 export type AcceptedFile = Watched<Pick<Facts, 'folder' | 'path' | 'version'>>;
 
 /** An upload body that knows its digests after it has been read completely. */
-export interface UploadSource extends SeekableSource {
+interface UploadSource extends SeekableSource {
   digests(): Digests;
 }
 
@@ -190,4 +190,54 @@ function changed(path: string, how: string): FileChangedError {
 
 function pathOf({ folder, path }: AcceptedFile): string {
   return join(folder, path);
+}
+
+type HashName = keyof Digests;
+
+/** Computes digests of a file while it is being read for another purpose. */
+class AlsoHashing {
+  readonly #names: readonly HashName[];
+  #hashes: ReadonlyMap<HashName, Hash> = new Map();
+  /** Position at which the next part must begin. */
+  #position = 0;
+  #sizeBytes = 0;
+
+  constructor(names: readonly HashName[]) {
+    this.#names = names;
+  }
+
+  /** Returns digests of the whole file; none if it was not read in order from first to last byte. */
+  digests(): Digests {
+    if (this.#position !== this.#sizeBytes) return {};
+    return Object.fromEntries([...this.#hashes].map(([name, hash]) => [name, hash.copy().digest('hex')]));
+  }
+
+  /** Wraps a reader to hash what it reads. A retry starts from the beginning, possibly with another reader. */
+  listenTo(reader: BodyReader & { readonly sizeBytes: number }): BodyReader {
+    if (this.#names.length === 0) return reader;
+    this.#sizeBytes = reader.sizeBytes;
+    return {
+      sizeBytes: reader.sizeBytes,
+      ...(reader.version !== undefined && { version: reader.version }),
+      read: async (position, into, signal) => {
+        await reader.read(position, into, signal);
+        this.#note(position, into);
+      },
+      confirm: (sha256, signal) => reader.confirm(sha256, signal),
+      [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose](),
+    };
+  }
+
+  #note(position: number, bytes: Buffer): void {
+    if (position === 0) {
+      this.#hashes = new Map(this.#names.map((name) => [name, createHash(name)]));
+      this.#position = 0;
+    }
+    if (position !== this.#position) {
+      this.#position = Number.NaN;
+      return;
+    }
+    for (const hash of this.#hashes.values()) hash.update(bytes);
+    this.#position += bytes.length;
+  }
 }

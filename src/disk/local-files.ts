@@ -15,10 +15,10 @@ import { ChecksumReader } from './checksums/read-checksums.ts';
 import { closedFile, forPutAway, toDiskFailure } from './failure.ts';
 import { putAway } from './put-away/put-away.ts';
 import { RenamedError } from './put-away/private-directory.ts';
-import { requireWatched } from './watched-file.ts';
-import type { IsWatched, Watched } from './watched-file.ts';
+import { requireWatched } from './held-directory.ts';
+import type { IsWatched, Watched } from './held-directory.ts';
 
-export interface LocalFilesWorld {
+interface LocalFilesWorld {
   /**
    * Returns why a missing file in a watched folder proves nothing (unmounted, renamed), or null if the folder is fine.
    * Called after a file was not found or could not be read, with its path if the file would count as vanished.

@@ -4,7 +4,6 @@ import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Route } from '../routing/plan.ts';
 import type { CompleteFile } from '../watch/ports.ts';
 import type { Leaving } from '../pipeline/file/reasons.ts';
-import type { FirstStart } from './first-start.ts';
 import type { FolderRouter } from './folder-router.ts';
 
 /** A complete file with everything that decides its intake. */
@@ -27,11 +26,16 @@ export interface Arrival {
   readonly isWanted: boolean;
 }
 
+/** Decides how to treat a file that existed before dropcast watched the folder; see `FirstStart`. */
+interface FirstDecision {
+  leaving(path: string, version: FileVersion): Promise<Leaving | null>;
+}
+
 /** Reads the sidecar of a complete file and applies the rules. Returns null if the file is gone. */
 export async function arrivalOf(
   router: FolderRouter,
   file: CompleteFile,
-  { first, isWanted }: { readonly first: Pick<FirstStart, 'leaving'>; readonly isWanted: boolean },
+  { first, isWanted }: { readonly first: FirstDecision; readonly isWanted: boolean },
 ): Promise<Arrival | null> {
   const { onDuplicate, onChange, afterReady } = router.folder;
   const { folder, path, version, isUnreadable = false } = file;

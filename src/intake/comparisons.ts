@@ -2,7 +2,7 @@ import type { Logger } from '../log/logger.ts';
 import { createWakeUp } from '../pipeline/wake-up.ts';
 import type { CompleteFile } from '../watch/ports.ts';
 
-export interface ComparisonsOptions {
+interface ComparisonsOptions {
   readonly logger: Logger;
   /** Reads one file and decides what to do with it. Returns false if that is not possible now. */
   readonly compare: (file: CompleteFile, signal: AbortSignal) => Promise<boolean>;

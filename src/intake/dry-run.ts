@@ -1,5 +1,5 @@
-import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { isSameVersion } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { isGivenUp, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { decide } from '../pipeline/file/machine.ts';

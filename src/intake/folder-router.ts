@@ -28,7 +28,7 @@ import type { Sidecar } from '../routing/sidecar.ts';
 import type { FileKind } from '../watch/ports.ts';
 
 /** A path's sidecar: none, its metadata, or an error that a person must fix. */
-export type SidecarReading =
+type SidecarReading =
   | { readonly ok: true; readonly sidecar: Sidecar | null; readonly file?: SidecarFile }
   | { readonly ok: false; readonly why: string };
 

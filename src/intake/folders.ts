@@ -9,7 +9,7 @@ import type { Resumed, SettlingFile } from '../watch/ports.ts';
 import { addFile } from './add-file.ts';
 import type { AddResult } from './add-file.ts';
 import type { FolderStatus } from './folder-status.ts';
-import { HeldFiles } from './held-files.ts';
+import { HeldFiles } from './stopped-files.ts';
 import type { Accepted } from './intake.ts';
 import { WatchedFolder } from './watched-folder.ts';
 import type { FolderPlace, FolderWorld } from './watched-folder.ts';
@@ -19,14 +19,14 @@ export interface FrozenFolder {
   readonly why: string;
 }
 
-export interface RowChange {
+interface RowChange {
   readonly before: Facts | null;
   readonly facts: Facts;
   /** True if another host of the fleet wrote the row; that host updates the mark. */
   readonly isElsewhere?: true;
 }
 
-export interface FoldersOptions extends FolderWorld {
+interface FoldersOptions extends FolderWorld {
   readonly config: Pick<Config, 'folders'>;
   readonly ledger: FolderWorld['ledger'] & RowStore<'unrouted'> & Pick<LedgerView, 'movedBy'>;
 }

@@ -22,7 +22,7 @@ import type { Arrival } from './arrival.ts';
 import { closedDirectory, heldFor, holdOf, rerouted, returned, wasSent } from './reroute.ts';
 import { onReturn } from './stopped-files.ts';
 
-export interface IntakeWorld {
+interface IntakeWorld {
   readonly store: Pick<IntakeStore, 'atPath' | 'atLocation'> & Pick<FileStore, 'load'>;
   readonly rows: Pick<Rows, 'claim' | 'insert'>;
   readonly local: Pick<LocalFiles, 'hash' | 'checksums'>;

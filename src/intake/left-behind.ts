@@ -1,11 +1,11 @@
 import { errnoOf } from '../errno.ts';
-import { giveBackAll, rowOfPrivateDirectory } from '../disk/put-away/left-behind.ts';
+import { giveBackAll, rowOfPrivateDirectory } from '../disk/put-away/private-directory.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { FileStore } from '../pipeline/file/ports.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 
-export interface LeftBehindWorld {
+interface LeftBehindWorld {
   readonly store: Pick<FileStore, 'load'>;
   readonly rows: Pick<Rows, 'claim'>;
   readonly logger: Logger;

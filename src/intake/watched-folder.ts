@@ -28,16 +28,14 @@ import { FolderWatcher } from '../watch/watcher.ts';
 import { arrivalOf, routeOf } from './arrival.ts';
 import type { Arrival } from './arrival.ts';
 import { Comparisons } from './comparisons.ts';
-import { FirstStart } from './first-start.ts';
+import { FirstStart, recordedIn, whyNotOlder } from './first-start.ts';
+import type { DoubtRows } from './first-start.ts';
 import { createRouter, videosNamedLike } from './folder-router.ts';
 import type { FolderRouter } from './folder-router.ts';
-import { countVideosSettling, folderStatus, videosSettling } from './folder-status.ts';
+import { countVideosSettling, folderStatus, videosSettling, LoneSidecars } from './folder-status.ts';
 import type { FolderStatus } from './folder-status.ts';
 import type { Accepted, Intake } from './intake.ts';
 import type { LeftBehind } from './left-behind.ts';
-import { LoneSidecars } from './lone-sidecars.ts';
-import { recordedIn, whyNotOlder } from './older-ledger.ts';
-import type { DoubtRows } from './older-ledger.ts';
 import type { StoppedFiles } from './stopped-files.ts';
 
 export interface FolderWorld {

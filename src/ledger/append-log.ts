@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { escapeJson } from '../log/unsafe-characters.ts';
 import { errnoOf } from '../errno.ts';
-import { syncPath } from '../disk/sync-path.ts';
+import { syncPath } from '../disk/file-system.ts';
 import { LedgerError, refusal } from './ledger-error.ts';
 import { sizeOfUsableFile } from './state-directory.ts';
 import type { Facts } from '../pipeline/file/facts.ts';

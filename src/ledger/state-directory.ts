@@ -4,7 +4,7 @@ import { access, lstat, mkdir, readlink, stat, open, readFile, rename, rm } from
 import { dirname, join } from 'node:path';
 import { errnoOf } from '../errno.ts';
 import { LedgerError, refusal } from './ledger-error.ts';
-import { syncPath } from '../disk/sync-path.ts';
+import { syncPath } from '../disk/file-system.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 

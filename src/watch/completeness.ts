@@ -9,12 +9,10 @@ import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { isInnerPath } from '../pipeline/file/inner-path.ts';
 import { isRefusal, whyClosed } from '../read-permission.ts';
 import type { MonotonicClock } from './clock.ts';
-import { markerWord } from './done-markers.ts';
-import type { MarkedFolder } from './done-markers.ts';
+import { markerWord, graceMs, requiredMs } from './waiting-file.ts';
+import type { MarkedFolder, WaitingFile } from './waiting-file.ts';
 import type { OpenWriters } from './open-writers.ts';
 import type { FileKind } from './ports.ts';
-import { graceMs, requiredMs } from './waiting-file.ts';
-import type { WaitingFile } from './waiting-file.ts';
 
 /**
  * Verdict: check again after `forMs`. `why` is a human-readable reason; `null` if the file only has to stay unchanged.
@@ -34,9 +32,9 @@ export interface Complete {
   readonly doubt: string | null;
 }
 
-export type Verdict = Wait | Complete;
+type Verdict = Wait | Complete;
 
-export interface JudgeOptions {
+interface JudgeOptions {
   readonly folder: MarkedFolder & { readonly settleMs: number };
   readonly clock: MonotonicClock;
   readonly writers: OpenWriters;
@@ -144,7 +142,7 @@ const QUIET_MS = 5 * 60_000;
 /**
  * Result of checking a file's bytes. `moved`: the file was replaced; check again. `doubtful`: accepted after a while.
  */
-export type BytesCheck =
+type BytesCheck =
   | { readonly is: 'sound' | 'moved' }
   | { readonly is: 'flawed'; readonly flaw: string }
   | { readonly is: 'doubtful'; readonly doubt: string; readonly passesAfterMs: number }

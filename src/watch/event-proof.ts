@@ -8,7 +8,7 @@ import { onlyRead } from './ports.ts';
 /** Hidden file created briefly in the root of a folder to test that events arrive. */
 export const probeName = '.dropcast-probe';
 
-export interface EventProofOptions {
+interface EventProofOptions {
   /** Absolute path of the folder. */
   readonly path: string;
   readonly clock: MonotonicClock;

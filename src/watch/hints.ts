@@ -9,9 +9,9 @@ import { isLeftAlone } from './left-alone-names.ts';
 import type { WatchSettings } from './ports.ts';
 import type { Root } from './root.ts';
 import type { RoughStats } from './taken-files.ts';
-import { readLimits, watchLimitAdvice } from './watch-limits.ts';
+import { readLimits, watchLimitAdvice } from './kernel.ts';
 
-export interface HintsOptions {
+interface HintsOptions {
   readonly folder: WatchSettings;
   readonly inventory: Inventory;
   readonly clock: MonotonicClock;
@@ -196,7 +196,7 @@ export class Hints implements AsyncDisposable {
   }
 }
 
-export interface EventGapsOptions {
+interface EventGapsOptions {
   readonly clock: MonotonicClock;
   /** Minimum time between two openings of the watches. The wait doubles each time. */
   readonly leastMs: number;

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
 /** A name pattern that dropcast ignores at any depth. `docs/left-alone-names.md` is generated from these. */
-export interface LeftAloneName {
+interface LeftAloneName {
   /** Pattern, case-insensitive: `*` matches any characters, `?` matches one, and `EXT` matches an extension. */
   readonly name: string;
   /** The program that creates such files. */

@@ -7,7 +7,7 @@ import { monotonicClock } from './clock.ts';
 import type { MonotonicClock } from './clock.ts';
 
 /** A process on this machine that has a file open for writing or mapped into its memory. */
-export interface Writer {
+interface Writer {
   readonly pid: number;
   readonly command: string;
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '../log/logger.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
-import type { ClosedDirectories } from './closed-directories.ts';
+import type { ClosedDirectories, RefusedPaths } from './refused-paths.ts';
 import type { Hints } from './hints.ts';
 import type { Inventory } from './inventory.ts';
 import { LeftOutFiles } from './left-out.ts';
@@ -8,16 +8,15 @@ import type { LeftOut } from './left-out.ts';
 import type { MissingFiles } from './missing-files.ts';
 import { errnoOf } from '../errno.ts';
 import type { WatchSettings, WatchSink } from './ports.ts';
-import type { RefusedPaths } from './refused-paths.ts';
 import { whyRefused } from './root-check.ts';
 import type { RootClaim } from './root-claim.ts';
 import type { Root } from './root.ts';
 import { scanFolder } from './scan.ts';
 import type { ScanSchedule } from './scan-schedule.ts';
 import type { Settler } from './settler.ts';
-import type { WatchedDirectories } from './watch-limits.ts';
+import type { WatchedDirectories } from './kernel.ts';
 
-export interface ReconcilerOptions {
+interface ReconcilerOptions {
   readonly folder: WatchSettings;
   readonly sink: WatchSink;
   readonly inventory: Inventory;

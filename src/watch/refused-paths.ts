@@ -1,7 +1,14 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Logger } from '../log/logger.ts';
+import { versionOf } from '../pipeline/file/file-version.ts';
+import { whyClosed } from '../read-permission.ts';
+import type { MonotonicClock } from './clock.ts';
+import { UNREADABLE_MS } from './completeness.ts';
+import type { WatchSink } from './ports.ts';
 
 /** Collects the paths that a scan refuses. `end` drops paths that were not found again. */
-export interface RefusedScan {
+interface RefusedScan {
   add(path: string, why: string): void;
   end(): void;
 }
@@ -67,3 +74,57 @@ export class RefusedPaths {
 }
 
 const MOST_LINES = 20;
+
+interface ClosedDirectoriesOptions {
+  readonly folder: { readonly path: string };
+  readonly clock: MonotonicClock;
+  readonly logger: Logger;
+  readonly sink: WatchSink;
+}
+
+/** Directories that scans could not open. Reported once, after a delay, because the owner may be about to open them. */
+export class ClosedDirectories {
+  readonly #options: ClosedDirectoriesOptions;
+  /** Path → time of the first failure, by the monotonic clock. */
+  #since = new Map<string, number>();
+  #reported = new Set<string>();
+
+  constructor(options: ClosedDirectoriesOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a closed directory is still waiting to be reported. */
+  get isWaiting(): boolean {
+    return this.#since.size > this.#reported.size && this.#reported.size < MOST_REPORTED;
+  }
+
+  /** Records the directories that a finished scan could not open. @param found relative path → errno name */
+  async found(found: ReadonlyMap<string, string>): Promise<void> {
+    const now = this.#options.clock.elapsed();
+    this.#since = new Map(Array.from(found.keys(), (path) => [path, this.#since.get(path) ?? now]));
+    this.#reported = new Set([...this.#reported].filter((path) => found.has(path)));
+    for (const [path, code] of found) {
+      const isDue = now - (this.#since.get(path) ?? now) >= UNREADABLE_MS && !this.#reported.has(path);
+      if (isDue && this.#reported.size < MOST_REPORTED) await this.#report(path, code);
+    }
+  }
+
+  async #report(path: string, code: string): Promise<void> {
+    const { folder, logger, sink } = this.#options;
+    const absolute = join(folder.path, path);
+    try {
+      const version = versionOf(await lstat(absolute, { bigint: true }));
+      await sink.closed({ folder: folder.path, path, version, why: await whyClosed(absolute, 'directory', code) });
+      this.#reported.add(path);
+    } catch (error) {
+      logger.debug('Cannot record a closed directory; the next scan tries again', {
+        folder: folder.path,
+        path,
+        err: error,
+      });
+    }
+  }
+}
+
+/** Maximum number of directories to report. The status counts the rest as refused paths. */
+const MOST_REPORTED = 1_000;

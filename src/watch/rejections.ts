@@ -3,7 +3,7 @@ import { isLedgerAway } from '../pipeline/file/store-errors.ts';
 import { NotNowError } from './ports.ts';
 
 /** Log messages for when the sink rejects a kind of report, and for when it accepts such reports again. */
-export interface RejectionWords {
+interface RejectionWords {
   readonly rejected: string;
   readonly taken: string;
 }

@@ -7,7 +7,7 @@ import type { ContentVersion } from '../pipeline/file/file-version.ts';
 import { isRefusal, whyClosed } from '../read-permission.ts';
 import { operatorCommand } from '../service-user.ts';
 import { shellWord } from '../shell-word.ts';
-import { isBoundAt, remoteKind } from './mount-points.ts';
+import { isBoundAt, remoteKind } from './kernel.ts';
 import { lookAt } from './path-entry.ts';
 
 export type RootVerdict =
@@ -22,7 +22,7 @@ export type RootVerdict =
       readonly isOlder?: true;
     };
 
-export interface RootCheckOptions {
+interface RootCheckOptions {
   readonly path: string;
   /** Returns the fingerprint of our mark in the directory at the path; null if it has none. */
   readonly mark: () => Promise<string | null>;
@@ -195,7 +195,7 @@ export interface RootProofs {
 }
 
 /** Reads the traits of the directory at a path. @throws the error of stat(2) */
-export async function identify(path: string, mark: string | null): Promise<FoundRoot> {
+async function identify(path: string, mark: string | null): Promise<FoundRoot> {
   const real = await realpath(path);
   const [{ dev, ino, birthtimeNs }, { type }] = await Promise.all([
     stat(real, { bigint: true }),
@@ -245,7 +245,7 @@ function isMarkedAlike(before: FoundRoot, found: FoundRoot): boolean {
  * Compares inode and birth time. Without a birth time the inode proves little: the root of every ext4 file system is
  * inode 2, and device numbers recur.
  */
-export function isSameDirectory(before: FoundRoot, found: Omit<FoundRoot, 'mount' | 'mark'>): boolean {
+function isSameDirectory(before: FoundRoot, found: Omit<FoundRoot, 'mount' | 'mark'>): boolean {
   if (before.inode !== found.inode || before.born !== found.born || before.kind !== found.kind) return false;
   if (before.born !== '0' || remoteKind(BigInt(before.kind)) !== null) return true;
   return before.device === found.device && (before.mark === null || !found.isMountPoint);

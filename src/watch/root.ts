@@ -2,7 +2,7 @@ import type { Logger } from '../log/logger.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { unlessHung } from '../unless-hung.ts';
 import type { MonotonicClock } from './clock.ts';
-import { remoteKind } from './mount-points.ts';
+import { remoteKind } from './kernel.ts';
 import type { KnownFiles, Resumed, RootDoubt, RootRecord, RootState, RootStore } from './ports.ts';
 import { MOST_FILES_ASKED, resumeAdvice, RootCheck } from './root-check.ts';
 import type { KnownVersions, RootVerdict } from './root-check.ts';
@@ -10,7 +10,7 @@ import { whyBehind } from './root-claim.ts';
 import type { RootClaim } from './root-claim.ts';
 import { isAhead, markOf, readMark } from './root-mark.ts';
 
-export interface RootOptions {
+interface RootOptions {
   /** Absolute path. */
   readonly path: string;
   readonly clock: MonotonicClock;
@@ -31,7 +31,7 @@ export interface RootOptions {
   readonly scanSoon: () => void;
 }
 
-export interface Missing {
+interface Missing {
   /** Paths that were recently given up and are still missing. */
   readonly before: readonly string[];
   /** Number of missing files, including those given up before. */

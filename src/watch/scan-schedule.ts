@@ -1,6 +1,6 @@
 import type { MonotonicClock } from './clock.ts';
 
-export interface ScanScheduleOptions {
+interface ScanScheduleOptions {
   readonly clock: MonotonicClock;
   readonly signal: AbortSignal;
   /** Returns the time from the end of a scan to the next one. */

@@ -10,7 +10,7 @@ import { markName } from './root-mark.ts';
 import { closedPath, isRefusal } from '../read-permission.ts';
 
 /** What a scan asks and reports. Paths are relative to the folder, with `/`. */
-export interface ScanVisitor {
+interface ScanVisitor {
   /** Called once the folder itself could be listed. */
   entered(): void;
   /** Decides about a directory. `skip`: another watcher handles it. `ignore`: it contains none of our files. */

@@ -7,17 +7,16 @@ import type { MonotonicClock } from './clock.ts';
 import { createJudge, SLOW_RECHECK_MS, wait } from './completeness.ts';
 import type { Complete, Judge, Wait } from './completeness.ts';
 import { Deadlines } from './deadlines.ts';
-import { AwaitedMarkers } from './done-markers.ts';
+import { AwaitedMarkers, noteVersion, pauseBefore, requiredMs, startWaiting, whyItWaits } from './waiting-file.ts';
+import type { WaitingFile } from './waiting-file.ts';
 import type { Inventory } from './inventory.ts';
 import type { OpenWriters } from './open-writers.ts';
 import { LOOKS_AT_ONCE, lookAt } from './path-entry.ts';
 import type { PathEntry } from './path-entry.ts';
 import type { FileKind, SettlingFile, WatchSettings, WatchSink } from './ports.ts';
 import { ofFiles, Rejections } from './rejections.ts';
-import { noteVersion, pauseBefore, requiredMs, startWaiting, whyItWaits } from './waiting-file.ts';
-import type { WaitingFile } from './waiting-file.ts';
 
-export interface SettlerOptions {
+interface SettlerOptions {
   readonly folder: WatchSettings;
   readonly sink: WatchSink;
   readonly inventory: Inventory;

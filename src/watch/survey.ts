@@ -21,7 +21,7 @@ export interface Survey {
   readonly refused: readonly RefusedPath[];
 }
 
-export interface SurveyOptions {
+interface SurveyOptions {
   readonly known: KnownFiles;
   /** Returns why a directory with a mark belongs to another dropcast, or null. */
   whyForeign(absolutePath: string): Promise<string | null>;

@@ -1,15 +1,14 @@
 import { dirname, resolve } from 'node:path';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
-import { accountsOf } from './accounts.ts';
+import { accountsOf, Inventory, lostFiles } from './inventory.ts';
 import { monotonicClock, watchForStalls } from './clock.ts';
 import type { MonotonicClock } from './clock.ts';
-import { ClosedDirectories } from './closed-directories.ts';
+import { ClosedDirectories, RefusedPaths } from './refused-paths.ts';
 import { openEvents } from './events.ts';
 import type { OpenEvents } from './events.ts';
 import { Hints } from './hints.ts';
-import { Inventory, lostFiles } from './inventory.ts';
-import { MissingFiles } from './missing-files.ts';
+import { MissingFiles, VanishBreaker } from './missing-files.ts';
 import { OpenWriters } from './open-writers.ts';
 import type {
   Accounts,
@@ -26,7 +25,6 @@ import type {
   WatchSink,
 } from './ports.ts';
 import { Reconciler } from './reconcile.ts';
-import { RefusedPaths } from './refused-paths.ts';
 import { MOST_FILES_ASKED } from './root-check.ts';
 import { MarkSteps, RootClaim } from './root-claim.ts';
 import type { FolderClaimant } from './root-mark.ts';
@@ -34,10 +32,9 @@ import { Root } from './root.ts';
 import { ScanSchedule } from './scan-schedule.ts';
 import type { ScanInterval } from './scan-schedule.ts';
 import { Settler } from './settler.ts';
-import { VanishBreaker } from './vanish-breaker.ts';
-import { WatchedDirectories } from './watch-limits.ts';
+import { WatchedDirectories } from './kernel.ts';
 
-export interface FolderWatcherOptions {
+interface FolderWatcherOptions {
   readonly folder: WatchSettings;
   readonly sink: WatchSink;
   readonly known: KnownFiles;

@@ -17,11 +17,10 @@ import {
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-
 import { AbortedError, FileChangedError, FileUnreadableError, FileVanishedError } from '@dropcast/client';
 import { hashAccepted, openAccepted, uploadSource } from '../../src/disk/accepted-file.ts';
 import type { AcceptedFile } from '../../src/disk/accepted-file.ts';
-import { requireWatched } from '../../src/disk/watched-file.ts';
+import { requireWatched } from '../../src/disk/held-directory.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
 import { startHost, takeAll } from '../client/upload-host.ts';

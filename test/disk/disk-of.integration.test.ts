@@ -1,6 +1,6 @@
 import { link, open, unlink } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { freedBy } from '../../src/disk/disk-of.ts';
+import { freedBy } from '../../src/disk/file-system.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 test('a deletion frees what a file has on the disk, and nothing while it has other hard links', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { HeldFiles } from '../../src/intake/held-files.ts';
+import { HeldFiles } from '../../src/intake/stopped-files.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { failure, someFacts } from '../pipeline/some-facts.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { doubted } from '../../src/intake/older-ledger.ts';
+import { doubted } from '../../src/intake/first-start.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { created, someFacts, uploaded } from '../pipeline/some-facts.ts';

@@ -6,7 +6,7 @@ import { createRows } from '../../src/pipeline/file/rows.ts';
 import type { Row } from '../../src/pipeline/file/rows.ts';
 import { Inventory } from '../../src/watch/inventory.ts';
 import type { RootDoubt } from '../../src/watch/ports.ts';
-import { VanishBreaker } from '../../src/watch/vanish-breaker.ts';
+import { VanishBreaker } from '../../src/watch/missing-files.ts';
 import { ready, someFacts, someVersion } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { FakeClock } from '../watch/fake-clock.ts';

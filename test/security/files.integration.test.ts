@@ -16,10 +16,8 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-
-import { inDirectory, NotInFolderError } from '../../src/disk/held-directory.ts';
+import { inDirectory, NotInFolderError, requireWatched } from '../../src/disk/held-directory.ts';
 import { openAccepted, uploadSource } from '../../src/disk/accepted-file.ts';
-import { requireWatched } from '../../src/disk/watched-file.ts';
 import { createRouter } from '../../src/intake/folder-router.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { checkBytes } from '../../src/watch/completeness.ts';

@@ -1,5 +1,5 @@
-import * as fc from 'fast-check';
 import { chmod, cp, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { markCounter } from '../../src/daemon/state/mark-counter.ts';
 import { MarkSteps, RootClaim } from '../../src/watch/root-claim.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isBoundAt, mountPointOf } from '../../src/watch/mount-points.ts';
+import { isBoundAt, mountPointOf } from '../../src/watch/kernel.ts';
 
 const mountinfo = [
   '22 1 254:1 / / rw shared:1 - ext4 /dev/vda1 rw',

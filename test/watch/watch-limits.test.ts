@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WatchedDirectories, watchLimitAdvice } from '../../src/watch/watch-limits.ts';
+import { WatchedDirectories, watchLimitAdvice } from '../../src/watch/kernel.ts';
 
 const none = { watches: null, instances: null, isOutOfFiles: false };
 

@@ -1,6 +1,5 @@
-import type { MediaFile, ReadAt } from './media-file.ts';
-import { endsAt, flawed, missingBytes, noLength, sound } from './verdict.ts';
-import type { Verdict } from './verdict.ts';
+import { endsAt, flawed, missingBytes, noLength, sound } from './media-file.ts';
+import type { MediaFile, ReadAt, Verdict } from './media-file.ts';
 
 const FORMS = new Set(['RIFF', 'RF64', 'BW64', 'FORM']);
 const TYPES = new Set(['WAVE', 'AVI ', 'AIFF', 'AIFC']);

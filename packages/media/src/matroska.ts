@@ -1,6 +1,5 @@
-import type { MediaFile, ReadAt } from './media-file.ts';
-import { endsAt, flawed, missingBytes, sound } from './verdict.ts';
-import type { Verdict } from './verdict.ts';
+import { endsAt, flawed, missingBytes, sound } from './media-file.ts';
+import type { MediaFile, ReadAt, Verdict } from './media-file.ts';
 
 export function isMatroska({ start }: MediaFile): boolean {
   return start.length >= 4 && start.readUInt32BE(0) === ids.header;

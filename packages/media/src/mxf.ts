@@ -1,6 +1,5 @@
-import type { MediaFile, ReadAt } from './media-file.ts';
-import { flawed, missingBytes, sound } from './verdict.ts';
-import type { Verdict } from './verdict.ts';
+import { flawed, missingBytes, sound } from './media-file.ts';
+import type { MediaFile, ReadAt, Verdict } from './media-file.ts';
 
 export function isMxf({ start }: MediaFile): boolean {
   return isPartition(start, HEADER);

@@ -5,7 +5,7 @@ import { notWatched } from '../../daemon/commands/pause.ts';
 import type { ResumeResult, ResumeWanted } from '../../daemon/commands/pause.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { recordedIn, whyNotOlder } from '../../intake/older-ledger.ts';
+import { recordedIn, whyNotOlder } from '../../intake/first-start.ts';
 import { commandDaemonOr, withLedger } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { printJson } from '../output/json.ts';

@@ -2,9 +2,8 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile, realpath, statfs } from 'node:fs/promises';
 import type { Config, FolderConfig } from '../../config/config.ts';
 import { unlessHung } from '../../unless-hung.ts';
-import { mountPointOf, remoteKind } from '../../watch/mount-points.ts';
+import { mountPointOf, remoteKind, readLimits, tooFewWatches } from '../../watch/kernel.ts';
 import { shellWord } from '../../shell-word.ts';
-import { readLimits, tooFewWatches } from '../../watch/watch-limits.ts';
 
 export interface FolderHint {
   /** The folder's key in the configuration. */

@@ -5,7 +5,7 @@ import type { Checksum } from '../../pipeline/file/checksums.ts';
 import type { FileVersion } from '../../pipeline/file/file-version.ts';
 import { checkBytes } from '../../watch/completeness.ts';
 import { OpenWriters } from '../../watch/open-writers.ts';
-import { lookAtMarker } from '../../watch/done-markers.ts';
+import { lookAtMarker } from '../../watch/waiting-file.ts';
 
 /** Evidence, in words, for and against a video being complete and having the right content. */
 export interface Proofs {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { NotFoundError } from '@dropcast/client';
 import type { VideoClient, VideoListItem } from '@dropcast/client';
 import { readRegularFile } from '../../config/file-access.ts';
-import { syncPath } from '../../disk/sync-path.ts';
+import { syncPath } from '../../disk/file-system.ts';
 import { errnoOf, errnoSentence } from '../../errno.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { syncPath } from '../../disk/sync-path.ts';
+import { syncPath } from '../../disk/file-system.ts';
 
 /** Permissions of a new file: its mode, and its group if different from the writer's. */
 export interface FileAccess {

@@ -10,7 +10,7 @@ import { type FolderNeeds, type ResolvedPath, type UnitNeeds, isBound } from '..
 import { type Allows, type Directory, access, isOpenByMode, planAccess } from '../../systemd/folder-access.ts';
 import { type ServiceUser, accountName, namesOf } from '../../systemd/passwd.ts';
 import { type Waypoint, trustedWalk } from '../../systemd/trusted-walk.ts';
-import { mountPointOf } from '../../watch/mount-points.ts';
+import { mountPointOf } from '../../watch/kernel.ts';
 import { probeAccess } from './probe-access.ts';
 
 /** Port that the unit allows for the status page (systemd/dropcast.service). */

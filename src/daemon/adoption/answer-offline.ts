@@ -1,5 +1,4 @@
-import { FirstStart } from '../../intake/first-start.ts';
-import { createDoubtRows } from '../../intake/older-ledger.ts';
+import { FirstStart, createDoubtRows } from '../../intake/first-start.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { createRows } from '../../pipeline/file/rows.ts';
 import { isLedgerBehind, recordOf } from '../../watch/root.ts';

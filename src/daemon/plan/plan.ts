@@ -1,8 +1,8 @@
 import { hashAccepted } from '../../disk/accepted-file.ts';
 import { ChecksumReader } from '../../disk/checksums/read-checksums.ts';
 import { isThere } from '../../disk/local-files.ts';
-import { requireWatched } from '../../disk/watched-file.ts';
-import type { Watched } from '../../disk/watched-file.ts';
+import { requireWatched } from '../../disk/held-directory.ts';
+import type { Watched } from '../../disk/held-directory.ts';
 import { createRehearsal } from '../../intake/dry-run.ts';
 import type { Digests } from '../../pipeline/file/checksums.ts';
 import type { Answer } from '../../pipeline/file/ports.ts';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import type { FolderRouter } from '../../intake/folder-router.ts';
-import { LoneSidecars } from '../../intake/lone-sidecars.ts';
+import { LoneSidecars } from '../../intake/folder-status.ts';
 import { explainRoute } from '../../routing/explain.ts';
 import type { Explanation } from '../../routing/explain.ts';
 import { likelyCause } from '../../routing/likely-cause.ts';

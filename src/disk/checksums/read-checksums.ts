@@ -1,4 +1,4 @@
-import { posix } from 'node:path';
+import { posix, join } from 'node:path';
 import { FileUnreadableError } from '@dropcast/client';
 import { isRefusal, whyClosed } from '../../read-permission.ts';
 import { errnoOf } from '../../errno.ts';
@@ -10,11 +10,11 @@ import { ChecksumLines } from '../../routing/checksum-lines.ts';
 import { MediaHashList } from '../../routing/media-hash-list.ts';
 import { OwnChecksums } from '../../routing/own-checksums.ts';
 import { ListedNames } from '../listed-names.ts';
-import { KeptLists } from './kept-lists.ts';
-import type { OpenList } from './kept-lists.ts';
-import { readList } from './read-list.ts';
+import { readList, UnreadableChecksumError, checksumFailure, usable } from './read-list.ts';
 import { UnusableListError } from '../../routing/list-bounds.ts';
-import { UnreadableChecksumError, checksumFailure, usable } from './unreadable-checksum.ts';
+import type { ListReader } from '../../routing/list-bounds.ts';
+import type { FileVersion } from '../../pipeline/file/file-version.ts';
+import { DigestIndex } from '../../routing/digest-index.ts';
 
 type FileLocation = Pick<Facts, 'folder' | 'path'>;
 
@@ -129,4 +129,94 @@ async function ownChecksums(folder: string, path: string, base: string): Promise
 function directoriesAbove(path: string): readonly string[] {
   const { dir } = posix.parse(path);
   return dir === '' ? [''] : [dir, ...directoriesAbove(dir)];
+}
+
+interface Kept {
+  readonly version: FileVersion;
+  readonly sha256: string;
+  readonly digests: DigestIndex;
+  readonly unusable: UnusableListError | null;
+}
+
+/** Creates a reader for one list, which adds its entries to the index. */
+type OpenList = (path: string, index: DigestIndex) => ListReader;
+
+/**
+ * Caches checksum lists. Each list is read once for all of its files, and again only if it changed: a list may have
+ * 50,000 lines, and each of 50,000 files needs it.
+ */
+export class KeptLists {
+  readonly #open: OpenList;
+  /** Lists by path, most recently used last. */
+  readonly #kept = new Map<string, Kept>();
+  readonly #reading = new Map<string, Promise<Kept | null>>();
+  #entries = 0;
+
+  constructor(open: OpenList) {
+    this.#open = open;
+  }
+
+  /**
+   * Returns the checksums that a list contains for a file. A missing list has none.
+   *
+   * @param name as in the index
+   * @throws {UnreadableChecksumError}
+   */
+  async checksumsFor(
+    name: string,
+    { folder, path }: { readonly folder: string; readonly path: string },
+  ): Promise<Checksum[]> {
+    const list = await this.#listAt(folder, path);
+    if (list === null) return [];
+    if (list.unusable !== null) throw new UnreadableChecksumError(path, list.unusable);
+    const from = { path, sha256: list.sha256 };
+    const digests = usable(path, () => list.digests.of(name));
+    // Lists cover many files, so they stay when one is put away.
+    return digests.map((digest) => ({ ...digest, from, goesWithIt: false }));
+  }
+
+  #listAt(folder: string, path: string): Promise<Kept | null> {
+    const key = join(folder, path);
+    const reading = this.#reading.get(key) ?? this.#read(folder, path).finally(() => this.#reading.delete(key));
+    this.#reading.set(key, reading);
+    return reading;
+  }
+
+  async #read(folder: string, path: string): Promise<Kept | null> {
+    const key = join(folder, path);
+    const kept = this.#kept.get(key);
+    this.#forget(key);
+    const digests = new DigestIndex();
+    const read = await readList({ folder, path, unless: kept?.version }, this.#open(path, digests));
+    if (read === null) return null;
+    if (read === 'as before') return kept === undefined ? null : this.#keep(key, kept);
+    const { version, sha256, unusable } = read;
+    return this.#keep(key, { version, unusable, sha256: sha256 ?? '', digests: unusable === null ? digests : NONE });
+  }
+
+  #keep(key: string, kept: Kept): Kept {
+    this.#kept.set(key, kept);
+    this.#entries += sizeOf(kept);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#entries <= MOST_ENTRIES || oldest === key) break;
+      this.#forget(oldest);
+    }
+    return kept;
+  }
+
+  #forget(key: string): void {
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) this.#entries -= sizeOf(kept);
+    this.#kept.delete(key);
+  }
+}
+
+/** Limit for all lists together, about 30 MB. */
+const MOST_ENTRIES = 200_000;
+
+const NONE = new DigestIndex();
+
+/** Counts entries, plus an allowance because small lists use memory too. */
+function sizeOf({ digests }: Kept): number {
+  return digests.size + 10;
 }

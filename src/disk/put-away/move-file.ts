@@ -5,7 +5,7 @@ import { dirname, posix } from 'node:path';
 import { spellings } from '../../routing/file-name.ts';
 import { errnoOf } from '../../errno.ts';
 import type { HeldDirectory } from '../held-directory.ts';
-import { syncPath } from '../sync-path.ts';
+import { syncPath } from '../file-system.ts';
 
 /** A file to move, out of everybody else's reach. */
 export interface MovableFile {

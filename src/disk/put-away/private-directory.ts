@@ -1,12 +1,12 @@
-import { lstat, mkdir, rename, rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstat, mkdir, rename, rmdir, readdir } from 'node:fs/promises';
+import { join, posix } from 'node:path';
 import { errnoOf } from '../../errno.ts';
 import { inDirectory } from '../held-directory.ts';
 import type { HeldDirectory } from '../held-directory.ts';
 import { moveFile } from './move-file.ts';
 
 /** A file to take out of its directory. */
-export interface TakenFile {
+interface TakenFile {
   readonly name: string;
   /** Id of the row that the file belongs to. */
   readonly id: string;
@@ -69,12 +69,12 @@ export async function inPrivateDirectory<T>(
 }
 
 /** Returns the name of a row's private directory. Hidden, so watchers ignore it. */
-export function privateDirectoryOf(id: string): string {
+function privateDirectoryOf(id: string): string {
   return `.dropcast-${id}`;
 }
 
 /** Moves a file into a directory, under its own name or a free one. @returns that name */
-export function freeMove(path: string, to: HeldDirectory, file: Pick<TakenFile, 'name' | 'id'>): Promise<string> {
+function freeMove(path: string, to: HeldDirectory, file: Pick<TakenFile, 'name' | 'id'>): Promise<string> {
   return moveFile({ ...file, path, source: path, confirm: async () => undefined, hasCopyAt: async () => false }, to);
 }
 
@@ -122,4 +122,33 @@ async function isThere(path: string): Promise<boolean> {
 
 function unlessThere(error: unknown): void {
   if (errnoOf(error) !== 'EEXIST') throw error;
+}
+
+const ours = new RegExp(`^${privateDirectoryOf('(f_[0-9a-f]{12})').replace('.', '\\.')}$`);
+
+/** Returns the id of the row that a private directory was created for; null for any other directory. */
+export function rowOfPrivateDirectory(directory: string): string | null {
+  return ours.exec(posix.basename(directory))?.[1] ?? null;
+}
+
+/**
+ * Moves the files in a private directory back under their own names, or under free ones if those are taken, and removes
+ * the directory. Leaves other entries alone.
+ *
+ * @param directory as accepted by `rowOfPrivateDirectory`, relative to the folder
+ * @returns the new paths of the files, relative to the folder
+ * @throws the system error
+ */
+export async function giveBackAll(folder: string, directory: string): Promise<readonly string[]> {
+  const [parent, own] = [posix.dirname(directory), posix.basename(directory)];
+  return inDirectory({ folder, directory: parent }, async (from) => {
+    const given = await inDirectory({ folder: from.at('.'), directory: own }, async (held) => {
+      const names: string[] = [];
+      for (const entry of await readdir(held.at('.'), { withFileTypes: true }))
+        if (entry.isFile()) names.push(await freeMove(held.at(entry.name), from, { name: entry.name, id: own }));
+      return names;
+    });
+    await rmdir(from.at(own)).catch(() => undefined);
+    return given.map((name) => posix.join(parent, name));
+  });
 }

@@ -12,7 +12,7 @@ import { canHold } from '../held-directory.ts';
 type SentContent = Pick<Facts, 'sha256' | 'sourceUrl'>;
 
 /** What must match before a file is deleted or moved. */
-export interface Expected extends SentContent {
+interface Expected extends SentContent {
   /** Null for a sidecar, where only the content counts. */
   readonly version: FileVersion | null;
 }
@@ -29,7 +29,7 @@ export class FileInUseError extends Error {
 }
 
 /** A file with the content that was sent, held open so that changes at its path cannot affect what was checked. */
-export interface SentFile extends AsyncDisposable {
+interface SentFile extends AsyncDisposable {
   /** Path through the open descriptor. */
   readonly source: string;
   /** @throws {FileChangedError} the file was modified after it was opened */

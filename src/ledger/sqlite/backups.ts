@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { syncPath } from '../../disk/sync-path.ts';
+import { syncPath } from '../../disk/file-system.ts';
 import { errnoOf } from '../../errno.ts';
 import { translated } from '../ledger-error.ts';
 

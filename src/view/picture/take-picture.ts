@@ -13,7 +13,7 @@ import type { OperatorPauses } from '../../pipeline/operator-pauses.ts';
 import { briefly, pausedBy, stopOf } from '../waits.ts';
 import type { Wait } from '../waits.ts';
 import { pauseWords } from '../words/pause-words.ts';
-import { sumOfAccounts } from '../../watch/accounts.ts';
+import { sumOfAccounts } from '../../watch/inventory.ts';
 import { asHeld, viewOf, viewsOf } from '../files/file-view.ts';
 import type { LiveDaemon, OfFleet } from '../files/file-view.ts';
 import { countSteps } from '../files/known-states.ts';

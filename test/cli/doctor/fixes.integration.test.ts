@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { probe } from '../../../src/cli/doctor/checks/access.ts';
 import { failureLogVerdict } from '../../../src/cli/doctor/checks/failure-log.ts';
 import { instanceFindings, watchFinding } from '../../../src/cli/doctor/checks/watches.ts';
-import { tooFewWatches } from '../../../src/watch/watch-limits.ts';
+import { tooFewWatches } from '../../../src/watch/kernel.ts';
 import { needs } from '../../support/needs.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 

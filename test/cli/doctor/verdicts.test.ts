@@ -23,7 +23,7 @@ import { findingFrom, hungFix } from '../../../src/cli/doctor/finding.ts';
 import type { Finding } from '../../../src/cli/doctor/finding.ts';
 import type { Patient } from '../../../src/cli/doctor/patient.ts';
 import { installedService } from '../../../src/config/installed-service.ts';
-import { tooFewWatches } from '../../../src/watch/watch-limits.ts';
+import { tooFewWatches } from '../../../src/watch/kernel.ts';
 
 const [MB, GB, hour, day] = [2 ** 20, 2 ** 30, 3_600_000, 86_400_000];
 const service = installedService(null);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { accountsLine } from '../../../src/cli/output/picture-lines.ts';
-import { sumOfAccounts } from '../../../src/watch/accounts.ts';
+import { sumOfAccounts } from '../../../src/watch/inventory.ts';
 
 const none = sumOfAccounts([]);
 

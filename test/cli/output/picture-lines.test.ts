@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { pictureLines } from '../../../src/cli/output/picture-lines.ts';
 import { viewOf } from '../../../src/view/files/file-view.ts';
 import type { LivePicture } from '../../../src/view/picture/picture.ts';
-import { sumOfAccounts } from '../../../src/watch/accounts.ts';
+import { sumOfAccounts } from '../../../src/watch/inventory.ts';
 import { someFacts } from '../../pipeline/some-facts.ts';
 import { hostView } from '../../../src/view/hosts/host-view.ts';
 import { someHost, someUpload } from '../../fleet/fake-fleet.ts';

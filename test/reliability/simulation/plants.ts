@@ -187,11 +187,11 @@ export const plants: readonly Plant[] = [
         to: 'ledger.roots.expected(...asked)',
       },
       {
-        file: 'src/watch/vanish-breaker.ts',
+        file: 'src/watch/missing-files.ts',
         from: "gone: await this.#countLost(stillGone, 'also given up')",
         to: 'gone: stillGone.length',
       },
-      { file: 'src/watch/vanish-breaker.ts', from: 'lost === 0 ? null :', to: 'lost === 0 && doubt === null ? null :' },
+      { file: 'src/watch/missing-files.ts', from: 'lost === 0 ? null :', to: 'lost === 0 && doubt === null ? null :' },
     ],
   },
   {

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { sumOfAccounts } from '../../../src/watch/accounts.ts';
+import { sumOfAccounts } from '../../../src/watch/inventory.ts';
 import { viewOf } from '../../../src/view/files/file-view.ts';
 import { statusView } from '../../../src/view/picture/documents.ts';
 import type { LivePicture } from '../../../src/view/picture/picture.ts';

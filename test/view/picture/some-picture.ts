@@ -1,7 +1,7 @@
 import { stageOfState } from '../../../src/view/stages.ts';
 import type { LivePicture, NowFile, StageName } from '../../../src/view/picture/picture.ts';
 import type { FolderStatus } from '../../../src/intake/folder-status.ts';
-import { sumOfAccounts } from '../../../src/watch/accounts.ts';
+import { sumOfAccounts } from '../../../src/watch/inventory.ts';
 import { emptyPicture } from '../../../src/view/picture/take-picture.ts';
 
 export const noon = new Date('2026-11-22T12:10:00').getTime();

@@ -13,7 +13,7 @@ export interface Box {
  * What was found instead of a box. `zeros`: preallocated space that has not been written yet, or padding. `cut`: the
  * header is incomplete. `garbage`: not a box, so the structure is unknown from here.
  */
-export type NoBox = 'zeros' | 'cut' | 'garbage';
+type NoBox = 'zeros' | 'cut' | 'garbage';
 
 /** @param outerEnd end of the enclosing box or of the file */
 export async function boxAt(readAt: ReadAt, at: number, outerEnd: number): Promise<Box | NoBox> {

@@ -2,12 +2,12 @@ import { boxesIn } from './boxes.ts';
 import type { Box } from './boxes.ts';
 import { timesOf } from './fragment.ts';
 import type { FragmentTime } from './fragment.ts';
-import { segmentsIn } from './last-fragment.ts';
+import { segmentsIn } from './layout.ts';
 import type { Layout } from './layout.ts';
 import type { MediaFile, ReadAt } from '../media-file.ts';
 import { tracksOf } from './movie.ts';
 
-export interface MovieSeconds {
+interface MovieSeconds {
   /** Duration of the samples that the movie itself lists. */
   readonly seconds: number | null;
   /** Whether the movie continues in fragments (`mvex`). */

@@ -1,8 +1,7 @@
 import { boxesIn, UNWRITTEN } from './boxes.ts';
 import type { Box } from './boxes.ts';
-import { lastFrame } from './samples.ts';
-import type { Samples } from './samples.ts';
-import type { Track } from './movie.ts';
+import { lastFrame } from './movie.ts';
+import type { Samples, Track } from './movie.ts';
 import type { ReadAt } from '../media-file.ts';
 
 /**

@@ -2,14 +2,12 @@ import { boxAt } from './boxes.ts';
 import type { Box } from './boxes.ts';
 import { movieSeconds, fragmentSeconds, indexSeconds } from './duration.ts';
 import { samplesOf } from './fragment.ts';
-import type { MediaFile } from '../media-file.ts';
-import { tracksOf } from './movie.ts';
-import { sampleFlaw } from './samples.ts';
-import type { Samples } from './samples.ts';
+import { flawed, sound } from '../media-file.ts';
+import type { MediaFile, Verdict } from '../media-file.ts';
+import { tracksOf, sampleFlaw } from './movie.ts';
+import type { Samples } from './movie.ts';
 import { FIRST_BOXES, layoutOf, MEDIA_DATA, OTHER_BOXES, SEGMENT_BOXES } from './layout.ts';
 import type { Layout } from './layout.ts';
-import { flawed, sound } from '../verdict.ts';
-import type { Verdict } from '../verdict.ts';
 
 /** Whether a file begins like an MP4 or QuickTime movie, possibly after a few unknown boxes. */
 export async function isIsoMedia({ readAt, size, start }: MediaFile): Promise<boolean> {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { MAX_CONFIG_SIZE } from '../../../config/document.ts';
 import { readRegularFile } from '../../../config/file-access.ts';
 import { isSecretKey, REDACTED } from '../../../log/redaction.ts';
-import { mountPointOf } from '../../../watch/mount-points.ts';
+import { mountPointOf } from '../../../watch/kernel.ts';
 import type { Patient } from '../patient.ts';
 import type { CheckResult } from '../run-checks.ts';
 import { maskedFile, nextSteps } from './bundled-file.ts';

@@ -1,4 +1,4 @@
-import { readLimits } from '../../../watch/watch-limits.ts';
+import { readLimits } from '../../../watch/kernel.ts';
 import { folderHints, readWatchingMachine } from '../../configure/folder-hints.ts';
 import { configOf } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';

@@ -5,7 +5,7 @@ import { folders } from '../../../../src/status/page/views/folders.ts';
 import type { PageWorld } from '../../../../src/status/page/world.ts';
 import type { OperatorPause } from '../../../../src/pipeline/events.ts';
 import type { FolderStatus } from '../../../../src/intake/folder-status.ts';
-import { sumOfAccounts } from '../../../../src/watch/accounts.ts';
+import { sumOfAccounts } from '../../../../src/watch/inventory.ts';
 import { someFolder } from '../../../view/picture/some-picture.ts';
 import { wordsOf } from '../words-of.ts';
 
