@@ -87,7 +87,6 @@ export const homes: Record<string, readonly string[]> = {
   'mediainfo.js': ['packages/sandbox'],
   '@peculiar/x509': ['packages/sandbox'],
   'reflect-metadata': ['packages/sandbox'],
-  'fast-xml-parser': ['packages/sandbox'],
   'p-limit': ['watch', 'packages/sandbox'],
   send: ['packages/sandbox'],
 };

@@ -18,7 +18,7 @@ export async function contractTypes(): Promise<string> {
 }
 
 const OPTIONS = {
-  bannerComment: '/** Made from openapi.yaml by `npm run generate`. */',
+  bannerComment: '',
   additionalProperties: false,
   unreachableDefinitions: true,
   format: false,
@@ -40,9 +40,10 @@ function inDefinitions(schema: unknown): unknown {
 
 const OWN_WORDS = new Set(['x-source', 'x-assumption', 'examples']);
 
-/** The tool makes a type of the schema that only holds the others too, and says at each where it was. */
+/** The tool makes a type of the schema that only holds the others too. The words about each type are in openapi.yaml. */
 function withoutNoise(code: string): string {
-  return code
+  const types = code
     .replace(/export interface Contract \{[^}]*\}\n?/, '')
-    .replaceAll(/(?:\n \* ?)+\n \* This interface was referenced by .*\n \* via the .*\n/g, '\n');
+    .replaceAll(/\/\*\*(?:(?!\*\/)[^])*\*\/\n/g, '');
+  return `/** Made from openapi.yaml by \`npm run generate\`. */\n\n${types}`;
 }

@@ -33,9 +33,7 @@ test('a start loads neither the daemon nor what no request has asked for yet', a
   const loaded = async (part: RegExp) => (await readFile(noted, 'utf8')).split('\n').filter((url) => part.test(url));
   expect(await loaded(/sandbox\/src\/sandbox\.ts/)).toHaveLength(1);
   expect(await loaded(/\/src\/(daemon|ledger|watch|pipeline)\//)).toEqual([]);
-  expect(
-    await loaded(/\/(fast-xml-parser|mediainfo\.js|@peculiar|reflect-metadata|pages\/src\/(?!unsafe-characters))\b/),
-  ).toEqual([]);
+  expect(await loaded(/\/(mediainfo\.js|@peculiar|reflect-metadata|pages\/src\/(?!unsafe-characters))\b/)).toEqual([]);
   expect(await loaded(/sandbox\/src\/(feeds|embed|page)\/|sandbox\/src\/(http\/api|admin\/routes)\.ts/)).toEqual([]);
 
   const feed = await fetch(new URL('/feeds/feed_main.xml', sandbox.baseUrl));

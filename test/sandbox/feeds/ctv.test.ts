@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ctvDocument } from '../../../packages/sandbox/src/feeds/ctv.ts';
 import { rokuSearchDocument } from '../../../packages/sandbox/src/feeds/roku-search.ts';
-import { verdictOf } from '../../../packages/sandbox/src/feeds/verdict.ts';
+import { complaintsAbout } from './judges.ts';
 import { hostileTexts, someContent, someItem } from './some-content.ts';
 import type { Json } from '../running-sandbox.ts';
 
@@ -83,17 +83,17 @@ describe('a CTV feed', () => {
     expect(second).not.toHaveProperty('tags');
   });
 
-  test('was never published: valid, and without videos', () => {
+  test('was never published: valid, and without videos', async () => {
     const empty = someContent({ items: [], publishedAtMs: null });
-    expect(verdictOf(ctvDocument(empty), 'ctv')).toEqual([]);
-    expect(verdictOf(rokuSearchDocument(empty), 'roku-search')).toEqual([]);
+    expect(await complaintsAbout(ctvDocument(empty), 'ctv')).toEqual([]);
+    expect(await complaintsAbout(rokuSearchDocument(empty), 'roku-search')).toEqual([]);
   });
 
-  test.each(hostileTexts)('carries %j', (text) => {
+  test.each(hostileTexts)('carries %j', async (text) => {
     const item = someItem({ title: text, description: text, tags: [text] });
     const content = someContent({ title: text, description: text, items: [item] });
-    expect(verdictOf(ctvDocument(content), 'ctv')).toEqual([]);
-    expect(verdictOf(rokuSearchDocument(content), 'roku-search')).toEqual([]);
+    expect(await complaintsAbout(ctvDocument(content), 'ctv')).toEqual([]);
+    expect(await complaintsAbout(rokuSearchDocument(content), 'roku-search')).toEqual([]);
   });
 });
 

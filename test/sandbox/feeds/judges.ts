@@ -12,15 +12,16 @@ export type Judge = (document: string) => Promise<readonly string[]>;
 
 /** Who judges which feed: none of them shares a line with the code that writes the feeds. */
 export const judges: Readonly<Record<FeedType | 'roku-search', Readonly<Record<string, Judge>>>> = {
-  mrss: { xmllint: byGrammar('mrss.rng'), 'rss-parser': byRssParser, feedsmith: byFeedsmith },
+  mrss: { xmllint: byGrammar('mrss.rng'), 'rss-parser': byRssParser, feedsmith: byFeedsmith, bounds: byRssBounds },
   podcast: {
     xmllint: byGrammar('podcast.rng'),
     'rss-parser': byRssParser,
     feedsmith: byFeedsmith,
     'podcast-partytime': byPartytime,
+    bounds: byRssBounds,
   },
-  ctv: { ajv: bySchema('ctv.schema.json') },
-  'roku-search': { ajv: bySchema('roku-search.schema.json') },
+  ctv: { ajv: bySchema('ctv.schema.json'), bounds: byJsonBounds },
+  'roku-search': { ajv: bySchema('roku-search.schema.json'), bounds: byJsonBounds },
 };
 
 /** All complaints of all judges of this type, each with the name of who complains. */
@@ -120,4 +121,49 @@ async function byPartytime(document: string): Promise<string[]> {
       guid && enclosure.length > 0 && pubDate && Number.isInteger(duration) ? [] : [`item ${guid}`],
     ),
   ];
+}
+
+/** The rules of RSS, of its podcasts and of the W3C's feed validator that a grammar cannot hold. */
+async function byRssBounds(document: string): Promise<string[]> {
+  const all = (pattern: RegExp) => [...document.matchAll(pattern)].map(([, found = '']) => found);
+  const linkTo = (rel: string) => all(new RegExp(`<atom:link href="([^"]*)" rel="${rel}"`, 'g'))[0];
+  const [self, first, previous, next] = ['self', 'first', 'previous', 'next'].map(linkTo);
+  const isPodcast = document.includes('xmlns:podcast');
+  return [
+    ...repeatedIn(all(/<guid[^>]*>([^<]*)</g)),
+    ...repeatedIn(all(/<enclosure url="([^"]*)"/g)),
+    ...all(/<(?:pubDate|lastBuildDate)>([^<]*)</g).filter((date) => new Date(date).toUTCString() !== date),
+    ...all(/<description>([^<]*)</g).filter((text) => isPodcast && Buffer.byteLength(readText(text)) > 4000),
+    ...(/&(?:amp|lt);|<!\[CDATA/.test(document.replaceAll(/<\/?[\w:]+[^<>]*>/g, '')) ? ['HTML in a text'] : []),
+    ...(next === self || previous === self ? ['another page that is this one'] : []),
+    ...(first !== undefined && first !== self && previous === undefined ? ['no way back'] : []),
+  ];
+}
+
+function readText(source: string): string {
+  return source.replaceAll(/&#x(\w+);/g, (_reference, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)));
+}
+
+async function byJsonBounds(document: string): Promise<string[]> {
+  const ids: string[] = [];
+  const texts: string[] = [];
+  try {
+    JSON.parse(document, (name, value: unknown) => {
+      texts.push(name, String(value));
+      if (name === 'id') ids.push(String(value));
+      return value;
+    });
+  } catch {
+    return []; // the schema's complaint
+  }
+  const times = texts.filter((text) => /^\d{4}-\d\d-\d\dT/.test(text));
+  return [
+    ...repeatedIn(ids),
+    ...times.filter((time) => Number.isNaN(Date.parse(time))),
+    ...texts.filter((text) => /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\ufffd]/u.test(text)),
+  ];
+}
+
+function repeatedIn(names: readonly string[]): string[] {
+  return names.filter((name, index) => names.indexOf(name) < index);
 }

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { Clock } from '../../../packages/sandbox/src/clock.ts';
 import { Events, type SandboxEvent } from '../../../packages/sandbox/src/events.ts';
 import { feedDocument, type Asked } from '../../../packages/sandbox/src/feeds/document.ts';
-import { verdictOf } from '../../../packages/sandbox/src/feeds/verdict.ts';
+import { complaintsAbout } from './judges.ts';
 import { publishFeed } from '../../../packages/sandbox/src/http/feeds.ts';
 import { Links } from '../../../packages/sandbox/src/http/links.ts';
 import { Switchboard } from '../../../packages/sandbox/src/profiles/switchboard.ts';
@@ -81,8 +81,10 @@ describe('a publish', () => {
     const titles = pages.flatMap((body) => [...body.matchAll(/<title>(clip \d+)</g)].map(([, title]) => title));
     expect(titles).toEqual(Array.from({ length: 2005 }, (_, index) => `clip ${2004 - index}`));
     const url = 'http://127.0.0.1:8080/feeds/feed_podcast.xml';
-    for (const [index, page] of pages.entries())
-      expect(verdictOf(page, 'podcast', index === 0 ? url : `${url}?page=${index + 1}`)).toEqual([]);
+    for (const [index, page] of pages.entries()) {
+      expect(await complaintsAbout(page, 'podcast')).toEqual([]);
+      expect(page).toContain(`<atom:link href="${index === 0 ? url : `${url}?page=${index + 1}`}" rel="self"`);
+    }
   });
 
   test('of a CTV feed has the newest 1,000, and pages for Roku Search', async () => {
@@ -99,7 +101,7 @@ describe('a publish', () => {
       undefined,
     ]);
     expect(pages.map((body) => JSON.parse(body).assets.length)).toEqual([1000, 1, 0]);
-    for (const body of pages) expect(verdictOf(body, 'roku-search')).toEqual([]);
+    for (const body of pages) expect(await complaintsAbout(body, 'roku-search')).toEqual([]);
   });
 
   test('takes no video that is still in processing, although its bytes are known', async () => {
@@ -173,6 +175,6 @@ describe('a publish', () => {
     expect(addressesOf('previous')).toEqual([undefined, 'feed', 'feed?page=2']);
     expect(addressesOf('next')).toEqual(['feed?page=2', undefined, undefined]);
     expect(addressesOf('last')).toEqual(['feed?page=2', 'feed?page=2', 'feed?page=2']);
-    for (const page of pages) expect(verdictOf(page, 'mrss')).toEqual([]);
+    for (const page of pages) expect(await complaintsAbout(page, 'mrss')).toEqual([]);
   });
 });

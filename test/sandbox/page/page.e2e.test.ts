@@ -205,7 +205,7 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
 
     await open('Feeds');
     await press('Publish News');
-    await follow(page.locator('#preview').getByText('Soon gone'));
+    await follow(page.locator('#items').getByText('Soon gone'));
     await page.getByText('Delete…').click();
     await press('Delete the video');
     expect(await page.getByText('Soon gone').count()).toBe(0);

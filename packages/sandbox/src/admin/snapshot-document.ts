@@ -3,56 +3,59 @@ import { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
 import { SCHEMA_VERSION } from '../store/database.ts';
 import type { Row } from '../store/columns.ts';
-import { columnNames } from '../store/tables.ts';
-
-// A snapshot is one JSON document with these fields, `tables` with the rows of every table, and `media` with the files
-// in base64, by video id.
+import { columnNames, tableNames, type Sequences } from '../store/tables.ts';
 
 /** Maximum counter value. Leaves room for further counting: SQLite throws when reading numbers above 2^53. */
 const MAX_COUNT = 2 ** 52;
 /** Maximum size, 16 TiB, larger than any file here. Sums stay exact. */
 const MAX_BYTES = 2 ** 44;
 
-/** Schemas of the fields other than `tables` and `media`. */
-export const snapshotFields = {
-  v: z.literal(1, 'must be 1'),
-  schema: z.literal(SCHEMA_VERSION, `must be ${SCHEMA_VERSION}, the only schema that this sandbox reads`),
-  exported_at: z.string('must be a time'),
-  sequences: z.record(
-    z.string(),
-    z.int('must be numbers').min(0, 'must not be below 0').max(MAX_COUNT, `must not be above ${MAX_COUNT}`),
-    'must be an object',
-  ),
-} as const satisfies Record<string, z.ZodType>;
+/** All records: the rows of every table, the highest numbers ever issued, and optionally the files by video id. */
+export interface Snapshot {
+  readonly v: 1;
+  readonly schema: number;
+  readonly exported_at: string;
+  readonly tables: Readonly<Record<string, readonly Row[]>>;
+  readonly sequences: Sequences;
+  /** In base64. */
+  readonly media?: Readonly<Record<string, string>> | undefined;
+}
 
-export type SnapshotField = keyof typeof snapshotFields;
-
-export const mediaFile = z.base64('must be base64');
-
-/** Checks a field of the document. @throws ApiError 422 */
-export function checkedField<T>(value: unknown, schema: z.ZodType<T>, place: string): T {
-  const result = schema.safeParse(value);
-  if (!result.success) throw refusal(place, result.error.issues[0]?.message ?? 'is not valid');
-  return result.data;
+/** Checks the form of a document. `requireRows` checks the rows, because a schema would allocate for every value. */
+export function snapshotSchema(database: DatabaseSync): z.ZodType<Snapshot> {
+  const rows = z.array(
+    z.custom<Row>(isRow, 'must be an object of strings, exact numbers and nulls'),
+    'must be an array',
+  );
+  const number = z.int('must be numbers').min(0).max(MAX_COUNT, `must not be above ${MAX_COUNT}`);
+  const tables = tableNames(database);
+  return z.strictObject({
+    v: z.literal(1, 'must be 1'),
+    schema: z.literal(SCHEMA_VERSION, `must be ${SCHEMA_VERSION}, the only schema that this sandbox reads`),
+    exported_at: z.string('must be a time'),
+    tables: z.strictObject(Object.fromEntries(tables.map((table) => [table, rows])), 'must be an object'),
+    sequences: z.partialRecord(z.enum(tables, 'is unknown'), number, 'must be an object') as z.ZodType<Sequences>,
+    media: z.record(z.string(), z.base64('must be base64'), 'must be an object').optional(),
+  });
 }
 
 /**
- * Returns a check for a table's rows, covering what the database does not: that they have this sandbox's columns, and
- * that no value would break a later reader. The check throws ApiError 422.
+ * Checks what the database does not: that rows have this sandbox's columns, and that no value would break a later
+ * reader. @throws ApiError 422
  */
-export function rowCheck(database: DatabaseSync, table: string): (row: unknown, place: string) => Row {
-  const columns = columnNames(database, table);
-  const ruled = columns.flatMap((column) => {
-    const rule = rules.find(({ columns: named }) => named.test(column));
-    return rule ? [{ column, rule }] : [];
-  });
-  return (given, place) => {
-    if (!isRow(given)) throw refusal(place, 'must be an object of strings, exact numbers and nulls');
-    requireSame(Object.keys(given), columns, place);
-    for (const { column, rule } of ruled)
-      if (given[column] !== null && !rule.is(given[column])) throw refusal(`${place}.${column}`, `is not ${rule.what}`);
-    return given;
-  };
+export function requireRows(database: DatabaseSync, tables: Snapshot['tables']): void {
+  for (const [table, rows] of Object.entries(tables)) {
+    const columns = columnNames(database, table);
+    const ruled = columns.map((column) => [column, rules.find((rule) => rule.columns.test(column))] as const);
+    for (const [index, row] of rows.entries()) {
+      const place = `tables.${table}.${index}`;
+      if (Object.keys(row).toString() !== columns.toString())
+        throw refusal(place, `must have exactly the columns ${columns.join(', ')}, in this order`);
+      for (const [column, rule] of ruled)
+        if (rule && row[column] !== null && !rule.is(row[column]))
+          throw refusal(`${place}.${column}`, `is not ${rule.what}`);
+    }
+  }
 }
 
 /** @param place in the document; untrusted @param what a predicate such as 'is unknown' */
@@ -60,27 +63,14 @@ export function refusal(place: string, what: string): ApiError {
   return new ApiError('invalid_request', `${place.slice(0, 200)} ${what}.`);
 }
 
-export function requireSame(given: readonly string[], wanted: readonly string[], place: string): void {
-  if (given.length === wanted.length && wanted.every((name, index) => name === given[index])) return; // in the order of an export
-  const missing = wanted.find((name) => !given.includes(name));
-  if (missing !== undefined) throw refusal(place, `lacks ${missing}`);
-  const unknown = given.find((name) => !wanted.includes(name));
-  if (unknown !== undefined) throw refusal(place, `has the unknown field ${JSON.stringify(unknown.slice(0, 60))}`);
-}
-
-function isRow(given: unknown): given is Row {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
-  for (const name in given) if (!isValue((given as Row)[name])) return false;
-  return true;
+function isRow(given: unknown): boolean {
+  return typeof given === 'object' && given !== null && !Array.isArray(given) && Object.values(given).every(isValue);
 }
 
 function isValue(value: unknown): boolean {
-  return value === null || typeof value === 'string' || (typeof value === 'number' && isExact(value));
-}
-
-/** Whether SQLite can read the number back; it throws on larger ones. */
-function isExact(number: number): boolean {
-  return Math.abs(number) <= Number.MAX_SAFE_INTEGER;
+  // SQLite throws when it reads larger numbers back.
+  const isExact = typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+  return value === null || typeof value === 'string' || isExact;
 }
 
 interface Rule {

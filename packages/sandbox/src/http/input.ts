@@ -16,6 +16,11 @@ export async function jsonBody<T>(
   const bytes = await limitedBody(request, maxBytes);
   if (bytes.length === 0) throw new ApiError('bad_request', 'This request needs a JSON body.');
   requireJsonType(request.headers.get('content-type'));
+  return checkedJson(bytes, schema, unknown);
+}
+
+/** Parses and checks JSON in UTF-8. @throws ApiError 400 or 422 */
+export function checkedJson<T>(bytes: Buffer, schema: z.ZodType<T>, unknown: Unknown = 'refuse'): T {
   return checked(parsedJson(bytes), schema, { where: 'body', unknown });
 }
 
@@ -65,40 +70,17 @@ export function noQuery(request: Request, unknown: Unknown): void {
   query(request, z.strictObject({}), unknown);
 }
 
-/** Yields the text of a JSON body as it arrives. @throws ApiError 400, 413 or 415 */
-export async function* jsonTexts(request: Request, maxBytes: number): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let isEmpty = true;
-  for await (const chunk of limitedChunks(request, maxBytes)) {
-    if (isEmpty) requireJsonType(request.headers.get('content-type'));
-    isEmpty = false;
-    yield decoded(chunk, decoder);
-  }
-  if (isEmpty) throw new ApiError('bad_request', 'This request needs a JSON body.');
-  yield decoded(undefined, decoder);
-}
-
-function decoded(chunk: Uint8Array | undefined, decoder: TextDecoder): string {
-  try {
-    return decoder.decode(chunk, { stream: chunk !== undefined });
-  } catch {
-    throw notJson();
-  }
-}
-
 async function limitedBody(request: Request, maxBytes: number): Promise<Buffer> {
-  return Buffer.concat(await Array.fromAsync(limitedChunks(request, maxBytes)));
-}
-
-async function* limitedChunks(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
   const tooLarge = new ApiError('payload_too_large', `A request body may have at most ${maxBytes} bytes.`);
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge;
+  const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of receivedChunks(request)) {
     length += chunk.length;
     if (length > maxBytes) throw tooLarge;
-    if (chunk.length > 0) yield chunk;
+    chunks.push(chunk);
   }
+  return Buffer.concat(chunks);
 }
 
 /** Yields the body's chunks. A client that disconnects partway through its body is not a server error. */
@@ -124,7 +106,7 @@ function parsedJson(bytes: Buffer): unknown {
   }
 }
 
-export function notJson(): ApiError {
+function notJson(): ApiError {
   return new ApiError('bad_request', 'The body is not valid JSON in UTF-8.');
 }
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exportStream } from '../admin/snapshot-export.ts';
-import { importSnapshot, type SnapshotParts } from '../admin/snapshot.ts';
+import { snapshotSchema } from '../admin/snapshot-document.ts';
+import { importSnapshot, snapshotText, type SnapshotParts } from '../admin/snapshot.ts';
 import { ApiError } from '../http/api-error.ts';
+import { checkedJson } from '../http/input.ts';
 import { isoTime } from '../http/wire.ts';
 
 export interface NamedSnapshot {
@@ -30,21 +30,16 @@ export class NamedSnapshots {
    */
   async save(name: string): Promise<NamedSnapshot> {
     const path = this.#pathOf(name);
-    const stream = await exportStream(this.#parts, true);
+    const text = await snapshotText(this.#parts, true);
     // The temporary file has a unique name, because other calls may save the same snapshot at the same time. After a
     // crash, the next start removes the file.
     const unfinished = join(this.#parts.mediaFiles.incoming, randomUUID());
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-      await writeFile(unfinished, stream as ReadableStream<Uint8Array> & AsyncIterable<Uint8Array>, {
-        mode: 0o600,
-        flush: true,
-      });
+      await writeFile(unfinished, text, { mode: 0o600, flush: true });
       await rename(unfinished, path);
-    } catch (error) {
+    } finally {
       await rm(unfinished, { force: true });
-      if (!stream.locked) await stream.cancel();
-      throw error;
     }
     return await this.#describe(name);
   }
@@ -53,7 +48,8 @@ export class NamedSnapshots {
   async restore(name: string) {
     const path = this.#pathOf(name);
     await this.#require(path);
-    return await importSnapshot(this.#parts, createReadStream(path, 'utf8') as AsyncIterable<string>);
+    const document = checkedJson(await readFile(path), snapshotSchema(this.#parts.records.database));
+    return await importSnapshot(this.#parts, document);
   }
 
   async list(): Promise<NamedSnapshot[]> {

@@ -81,33 +81,6 @@ function openUnnamed(): DatabaseSync {
   return database;
 }
 
-/**
- * Writes the database to a new file. The cache is shrunk meanwhile: SQLite gives the copy a cache of the same size,
- * which would need another 16 MB.
- */
-export function copyDatabase(database: DatabaseSync, path: string): void {
-  const cacheSize = Number(database.prepare('PRAGMA cache_size').get()?.cache_size);
-  database.exec('PRAGMA cache_size = -2048');
-  try {
-    database.prepare('VACUUM INTO ?').run(path);
-  } finally {
-    database.exec(`PRAGMA cache_size = ${cacheSize}`);
-  }
-}
-
-/**
- * Creates a file with the same tables, to hold rows on their way into the records. Its contents do not survive a crash,
- * references are not checked, and only the indexes for unique values exist.
- */
-export function createDraft(path: string): DatabaseSync {
-  const draft = new DatabaseSync(path, { enableForeignKeyConstraints: false });
-  draft.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; ${SCHEMA}`);
-  const indexes = draft.prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL").all();
-  for (const { name } of indexes) draft.exec(`DROP INDEX ${String(name)}`);
-  draft.exec('BEGIN');
-  return draft;
-}
-
 /** Runs `work` as one transaction, or as part of the transaction that is already open. */
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   if (database.isTransaction) return work();

@@ -1,16 +1,16 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { text, numberOrNull, type Row } from './columns.ts';
 
 /** The highest number ever issued per table, so that no number is reused. */
 export type Sequences = Readonly<Record<string, number>>;
 
-/** Iterates over the rows, because a table may not fit in memory. @param table one of `tableNames` */
-export function rowsOf(database: DatabaseSync, table: string): NodeJS.Iterator<Row> {
-  return database.prepare(`SELECT * FROM ${table}`).iterate();
+/** @param table one of `tableNames` */
+export function rowsOf(database: DatabaseSync, table: string): Row[] {
+  return database.prepare(`SELECT * FROM ${table}`).all();
 }
 
 export function readSequences(database: DatabaseSync): Sequences {
-  const rows = [...rowsOf(database, 'sqlite_sequence')];
+  const rows = rowsOf(database, 'sqlite_sequence');
   return Object.fromEntries(rows.map((row) => [text(row, 'name'), Number(row['seq'])] as const));
 }
 
@@ -21,25 +21,22 @@ export function eraseTables(database: DatabaseSync): void {
 }
 
 /**
- * Copies all rows from an attached database with the same tables into the erased tables. Call within a transaction.
- * @throws SQLite's error; a dangling reference makes the commit throw
+ * Adds rows, with all their columns in table order, to the erased tables. Call within a transaction.
+ * @throws SQLite's error for a value that a column does not allow; a dangling reference makes the commit throw
  */
-export function takeTables(database: DatabaseSync, from: string, sequences: Sequences): void {
-  database.exec('PRAGMA defer_foreign_keys = ON');
-  for (const table of tableNames(database)) database.exec(`INSERT INTO main.${table} SELECT * FROM ${from}.${table}`);
+export function putRows(
+  database: DatabaseSync,
+  tables: Readonly<Record<string, readonly Row[]>>,
+  sequences: Sequences,
+): void {
+  for (const [table, rows] of Object.entries(tables)) {
+    const places = columnNames(database, table).map(() => '?');
+    const insert = database.prepare(`INSERT INTO ${table} VALUES (${places.join(', ')})`);
+    for (const row of rows) insert.run(...(Object.values(row) as SQLInputValue[]));
+  }
   database.exec('DELETE FROM sqlite_sequence'); // the inserts above have made their own
   const remember = database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
   for (const [table, last] of Object.entries(sequences)) remember.run(table, last);
-}
-
-/**
- * Prepares inserts into a table. @returns a function that adds one row with all columns of the table. It throws
- * SQLite's error for a value that a column does not allow
- */
-export function rowInsert(database: DatabaseSync, table: string): (row: Row) => void {
-  const columns = columnNames(database, table);
-  const insert = database.prepare(`INSERT INTO ${table} VALUES (${columns.map(() => '?').join(', ')})`);
-  return (row) => void insert.run(...columns.map((column) => row[column] ?? null));
 }
 
 export function tableNames(database: DatabaseSync): string[] {

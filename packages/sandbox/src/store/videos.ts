@@ -185,17 +185,6 @@ export class VideoStore {
       .map(toVideo);
   }
 
-  /** Yields the ids of videos that have an identical file in an attached database with the same tables. */
-  *withSameFileIn(attached: string): Generator<string> {
-    const rows = this.#database
-      .prepare(
-        `SELECT own.id FROM main.videos AS own JOIN ${attached}.videos AS other ON other.id = own.id
-         WHERE own.file_sha256 = other.file_sha256`,
-      )
-      .iterate();
-    for (const row of rows) yield text(row, 'id');
-  }
-
   files(): StoredFile[] {
     // Avoids `SELECT *`, which would load the texts of 100,000 videos into memory.
     const rows = this.#database

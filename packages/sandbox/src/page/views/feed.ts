@@ -1,20 +1,18 @@
 import type { Context } from 'hono';
-import { counted, facts, named, visibleLines, visibleText, type Html } from '@dropcast/pages';
+import { counted, facts, named, time, visibleLines, visibleText, type Html } from '@dropcast/pages';
 import { playingTime } from '../playing-time.ts';
 import { html } from 'hono/html';
 import { feedDocument } from '../../feeds/document.ts';
-import type { Finding } from '../../feeds/rules/finding.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { Feed } from '../../store/feeds.ts';
+import type { Feed, FeedItem } from '../../store/feeds.ts';
 import type { Services } from '../../services.ts';
-import { previewOf, type PreviewItem } from '../feed-preview.ts';
 import type { View } from '../layout.ts';
-import { localPath, videoPath } from '../video-table.ts';
-import { FEED_TYPES, publishButton, publishedWhen, verdictBadge, verdictOn } from './feeds.ts';
+import { localPath, thumbnail, videoPath } from '../video-table.ts';
+import { FEED_TYPES, publishButton, publishedWhen } from './feeds.ts';
 
 type FeedParts = Pick<Services, 'records' | 'links'>;
 
-/** View of one feed: its items as a reader shows them, its document and its verdict. @throws ApiError 404 */
+/** View of one feed: its items and its document. @throws ApiError 404 */
 export function feed(parts: FeedParts): (context: Context) => View {
   return (context) => {
     const found = parts.records.feeds.find(context.req.param('id') ?? '');
@@ -26,10 +24,7 @@ export function feed(parts: FeedParts): (context: Context) => View {
       section: '/_page/feeds',
       changesWith: ['feed.published', 'video.deleted', 'channel.updated'],
       aside: publishButton(found),
-      body: html`${about(found, parts)}
-        <div class="split">
-          ${preview(found, previewOf(body, found.type), parts)} ${verdict(verdictOn(found, parts, body))}
-        </div>
+      body: html`<div class="split">${items(found, parts)} ${about(found, parts)}</div>
         ${source(body)}`,
     };
   };
@@ -55,46 +50,19 @@ function about(found: Feed, { records, links }: FeedParts): Html {
   </section>`;
 }
 
-function verdict(findings: readonly Finding[]): Html {
-  return html`<section class="card" id="verdict">
+function items(found: Feed, parts: FeedParts): Html {
+  const count = parts.records.feeds.count(found.id);
+  const shown = parts.records.feeds.items(found.id, { limit: MOST_SHOWN, offset: 0 });
+  return html`<section class="card" id="items">
     <div class="head">
-      <h2>Verdict</h2>
-      ${verdictBadge(findings)}
+      <h2>Items</h2>
+      <span class="muted">${counted(count, 'item')}</span>
     </div>
-    <div class="body">
-      ${
-        findings.length === 0
-          ? html`<p class="muted">The document follows every rule of its type that the sandbox checks.</p>`
-          : html`<ul class="findings">
-              ${findings.slice(0, MOST_FINDINGS).map(finding)}
-            </ul>`
-      }
-      ${findings.length > MOST_FINDINGS ? html`<p class="muted">And ${findings.length - MOST_FINDINGS} more.</p>` : ''}
-    </div>
-  </section>`;
-}
-
-const MOST_FINDINGS = 50;
-
-function finding({ rule, message, item }: Finding): Html {
-  return html`<li>
-    <code>${rule}</code>
-    ${named(message)}${item === undefined ? '' : html` <span class="muted">in ${named(item)}</span>`}
-  </li>`;
-}
-
-function preview(found: Feed, items: readonly PreviewItem[], { records }: FeedParts): Html {
-  const more = records.feeds.count(found.id) - Math.min(items.length, MOST_SHOWN);
-  return html`<section class="card" id="preview">
-    <div class="head">
-      <h2>As a reader shows it</h2>
-      <span class="muted">${counted(items.length, 'item')}</span>
-    </div>
-    ${items.length === 0 ? html`<div class="empty"><p>${emptyNote(found)}</p></div>` : ''}
+    ${count === 0 ? html`<div class="empty"><p>${emptyNote(found)}</p></div>` : ''}
     <ul class="reader">
-      ${items.slice(0, MOST_SHOWN).map(readerItem)}
+      ${shown.map((item) => feedItem(item, parts))}
     </ul>
-    ${more > 0 && items.length > 0 ? html`<div class="body muted">And ${counted(more, 'item')} more.</div>` : ''}
+    ${count > shown.length ? html`<div class="body muted">And ${counted(count - shown.length, 'item')} more.</div>` : ''}
   </section>`;
 }
 
@@ -106,13 +74,13 @@ function emptyNote({ publication }: Feed): string {
     : 'Nothing yet: the feed shows the ready videos of its channel as they are when it is published.';
 }
 
-function readerItem({ id, title, picture, published, seconds, media }: PreviewItem): Html {
-  const length = seconds === null ? '' : ` · ${playingTime(seconds)}`;
-  return html`<li data-key="${id}">
-    ${picture === null ? '' : html`<img class="thumb" src="${localPath(picture)}" alt="" width="80" height="45" loading="lazy" />`}
+function feedItem({ videoId, title, createdAtMs, media }: FeedItem, { links }: FeedParts): Html {
+  const length = media.durationS === null ? '' : ` · ${playingTime(media.durationS)}`;
+  return html`<li data-key="${videoId}">
+    ${thumbnail({ id: videoId, status: 'ready' }, links)}
     <div>
-      <a class="title" href="${videoPath(id)}">${named(title)}</a>
-      <span class="under">${published} · ${media}${length}</span>
+      <a class="title" href="${videoPath(videoId)}">${named(title)}</a>
+      <span class="under">${time(createdAtMs)} · ${media.mediaType}${length}</span>
     </div>
   </li>`;
 }

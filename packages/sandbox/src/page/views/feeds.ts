@@ -1,20 +1,5 @@
 import { html } from 'hono/html';
-import {
-  badge,
-  button,
-  counted,
-  emptyState,
-  grouped,
-  named,
-  table,
-  time,
-  unseen,
-  visibleText,
-  type Html,
-} from '@dropcast/pages';
-import { feedDocument } from '../../feeds/document.ts';
-import type { Finding } from '../../feeds/rules/finding.ts';
-import { verdictOf } from '../../feeds/verdict.ts';
+import { button, emptyState, grouped, named, table, time, unseen, visibleText, type Html } from '@dropcast/pages';
 import type { Feed } from '../../store/feeds.ts';
 import type { Services } from '../../services.ts';
 import type { View } from '../layout.ts';
@@ -59,7 +44,6 @@ function feedTable(list: readonly Feed[], parts: FeedParts): Html {
       },
       { heading: 'Published', kind: 'minor', cell: publishedWhen },
       { heading: 'Videos', kind: 'minor number', cell: ({ id }) => grouped(parts.records.feeds.count(id)) },
-      { heading: 'Verdict', cell: (feed) => verdictBadge(verdictOn(feed, parts, feedDocument(parts, feed).body)) },
       { heading: 'Publish', cell: publishButton },
       { heading: 'Remove', kind: 'minor', cell: ({ id }) => removeFeedButton(id) },
     ],
@@ -78,13 +62,4 @@ export function publishButton({ id, name }: Feed): Html {
 
 export function publishedWhen({ lastPublishedAtMs }: Feed): Html | string {
   return lastPublishedAtMs === null ? 'never' : time(lastPublishedAtMs);
-}
-
-/** Returns the verdict on the feed's first page. */
-export function verdictOn({ id, type }: Feed, { links }: FeedParts, document: string): Finding[] {
-  return verdictOf(document, type, links.feed(id, type));
-}
-
-export function verdictBadge(findings: readonly Finding[]): Html {
-  return findings.length === 0 ? badge('good', 'valid') : badge('bad', counted(findings.length, 'finding'));
 }
