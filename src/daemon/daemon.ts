@@ -124,7 +124,7 @@ export async function startDaemon(
     }),
   );
   ledger.repairs.forEach(repaired);
-  const service = stack.use(connectToService(config, { budget: state.budget, events, clock, logger }));
+  const service = stack.use(connectToService(config, { budget: state.budget, notes: ledger, events, clock, logger }));
   const owner: FolderClaimant = {
     ...(await folderOwner(config.stateDir, ledger.id)),
     ledgerCounter: markCounter(ledger.counter, state.receipts),

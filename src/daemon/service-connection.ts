@@ -13,11 +13,12 @@ import type { Gate } from '../host/gate.ts';
 import { budgetOf, clientGateOf, UnsentCreates } from '../host/request-gate.ts';
 import { createServiceLinks } from '../host/service-links.ts';
 import type { ServiceLinks } from '../host/service-links.ts';
+import { uploadFormsIn } from '../host/upload-forms.ts';
 import { createVideoHost } from '../host/video-host.ts';
 import type { BudgetRow } from '../ledger/records.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Events } from '../pipeline/events.ts';
-import type { Answer, Budget, Clock, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';
+import type { Answer, Budget, Clock, NoteStore, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';
 import type { NamesOfService } from '../pipeline/service-names.ts';
 import type { QuotaNow } from '../pipeline/quota.ts';
 import { quotaAt } from './quota-period.ts';
@@ -51,7 +52,13 @@ export function ownBudget(row: BudgetRow, clock: Clock): BudgetStore {
 /** @param world.budget stores the last hour's requests across restarts */
 export function connectToService(
   initial: Config,
-  world: { readonly budget: BudgetStore; readonly events: Events; readonly clock: Clock; readonly logger: Logger },
+  world: {
+    readonly budget: BudgetStore;
+    readonly notes: NoteStore;
+    readonly events: Events;
+    readonly clock: Clock;
+    readonly logger: Logger;
+  },
 ): ServiceConnection {
   const { clock, events, logger } = world;
   let config = initial;
@@ -63,6 +70,9 @@ export function connectToService(
   const requestGate = clientGateOf(gate, unsent, (header) =>
     logger.warn('Ignoring a rate-limit header; the request budget stays as it is', { header }),
   );
+  const uploadForms = uploadFormsIn(world.notes, clock, (err) =>
+    logger.warn('Cannot save what an upload host accepts', { err }),
+  );
   const open = ({ service }: Config): VideoClient =>
     createVideoClient({
       baseUrl: service.baseUrl,
@@ -72,6 +82,7 @@ export function connectToService(
       honoursIdempotencyKey: service.honoursIdempotencyKey,
       requestGate,
       bandwidth,
+      uploadForms,
       onResponse: (note) => {
         logger.debug('A request ended', { ...note });
         const { operation, status = null, ms } = note;

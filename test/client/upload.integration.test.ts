@@ -24,6 +24,7 @@ import type { StreamSource } from '../../packages/client/src/video-client.ts';
 import { startHost, takeAll } from './upload-host.ts';
 import type { Handler } from './upload-host.ts';
 import { content, sha256 } from './bytes.ts';
+import { createVideoClient } from '@dropcast/client';
 import { apiKey } from './daemon-client.ts';
 import { failure, openClient } from './open-client.ts';
 import { losesAnswer, resets, startTinyService, uploadPath } from './tiny-service.ts';
@@ -663,20 +664,15 @@ describe('the headers of an upload', () => {
     expect(service.asked()).not.toContain(look);
   });
 
-  test('are learned by uploads that began together', async () => {
+  test('are learned by uploads that began together, at the cost of one refused PUT', async () => {
     await using service = await startTinyService({ puts: [signed] });
-    await using opened = openClient(service.baseUrl);
+    await using client = createVideoClient({ baseUrl: service.baseUrl, apiKey, proxyEnv: {} });
     await using folder = await scratchDirectory();
     const path = await folder.write('clip.mp4', content(2 * mib));
     const send = (n: number) =>
-      opened.client.videos.send(
-        path,
-        { id: 'vid_1', uploadUrl: `${service.host.origin}/u/${n}` },
-        { askAfterFailure: false },
-      );
+      client.videos.send(path, { id: 'vid_1', uploadUrl: `${service.host.origin}/u/${n}` }, { askAfterFailure: false });
     await Promise.all(Array.from({ length: 8 }, (_, n) => send(n)));
-    const puts = service.puts().map(({ url }) => url);
-    for (const url of new Set(puts)) expect(puts.filter((each) => each === url).length).toBeLessThanOrEqual(2);
+    expect(service.puts()).toHaveLength(9);
     await send(8);
     expect(service.puts().at(-1)?.headers).not.toHaveProperty('content-type');
   });

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +8,7 @@ import type { Daemon } from '../../src/daemon/daemon.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { until } from '../support/until.ts';
 import { startVideoHost } from '../e2e/video-host.ts';
-import type { VideoHost } from '../e2e/video-host.ts';
+import type { HostOptions, VideoHost } from '../e2e/video-host.ts';
 import { recordingLogger, silentLogger } from '../pipeline/silent-logger.ts';
 import { smallDisk } from '../ledger/small-disk.ts';
 import { needs } from '../support/needs.ts';
@@ -206,4 +207,32 @@ test('an upload says how fast it is, and a file behind it when it starts', async
       outlook.limited_by === 'upload bandwidth'
     );
   });
+});
+
+/** A host that refuses an upload with a content type, as object stores do. */
+async function requiresNoType(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  if (request.headers['content-type'] === undefined) return false;
+  request.resume();
+  response.writeHead(403).end('<Error><Code>SignatureDoesNotMatch</Code></Error>');
+  return true;
+}
+
+test.each<[string, HostOptions, number]>([
+  ['tus', { resumable: 'tus' }, 2],
+  ['no content type', { meddleUpload: requiresNoType }, 1],
+])('what an upload host takes costs one refusal, also with a restart: %s', async (_, options, requests) => {
+  await using host = await startVideoHost(options);
+  await using scratch = await makeInbox();
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  for (const name of names) await writeFile(scratch.file('inbox', `${name}.mpg`), name.repeat(100_000));
+  {
+    await using daemon = await startDaemon(await configOf(scratch, host), silentLogger);
+    await allDone(daemon, names.length);
+    expect(host.puts).toHaveLength(names.length * requests + 1);
+  }
+  await using daemon = await startDaemon(await configOf(scratch, host), silentLogger);
+  await writeFile(scratch.file('inbox', 'later.mpg'), 'sent after the restart');
+  await allDone(daemon, names.length + 1);
+  expect(host.puts).toHaveLength((names.length + 1) * requests + 1);
+  expect(host.videos.size).toBe(names.length + 1);
 });

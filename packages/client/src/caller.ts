@@ -8,7 +8,8 @@ import { originOf, secretsOfAddress, secretsOfHeaders } from './transport/scrub.
 import { rateLimitsOf } from './transport/rate-limit-headers.ts';
 import type { Scrub } from './transport/scrub.ts';
 import type { Ending, Transport } from './transport/transport.ts';
-import { KnownProtocols } from './upload/protocols/known-protocols.ts';
+import { UploadForms } from './upload/upload-forms.ts';
+import type { UploadFormStore } from './upload/upload-forms.ts';
 import type { UploadRequest } from './upload/upload-request.ts';
 import type { RequestNote } from './request-gate.ts';
 import { tell } from './hooks.ts';
@@ -16,7 +17,6 @@ import type { Hooks } from './hooks.ts';
 import type { RequestGate } from './request-gate.ts';
 import { waitBeforeRetry } from './retry.ts';
 import type { RetryFacts } from './retry.ts';
-import { PutHeaders } from './upload/put-headers.ts';
 import { requireRetries, requireRetryAfter, requireTimeout } from './settings.ts';
 import type { ClientSettings } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -28,6 +28,7 @@ export interface CallerParts {
   readonly settings: Pick<ClientSettings, 'maxRetries' | 'maxRetryAfterMs'>;
   readonly hooks: Hooks;
   readonly gate: RequestGate | undefined;
+  readonly formStore?: UploadFormStore | undefined;
   readonly surroundings: Surroundings;
 }
 
@@ -51,14 +52,12 @@ export class Caller {
   /** Number of the newest request whose answer reported limits. */
   #reported = 0;
 
-  /** Remembers which headers each upload host accepts. */
-  readonly putHeaders = new PutHeaders();
-  /** Remembers which protocol each upload host speaks. */
-  readonly protocols = new KnownProtocols();
+  readonly forms: UploadForms;
 
   constructor(transport: Transport, parts: CallerParts) {
     this.#transport = transport;
     this.#parts = parts;
+    this.forms = new UploadForms(parts.formStore, parts.surroundings);
   }
 
   /**

@@ -3,6 +3,7 @@ import type { SeenExchange } from './transport/exchange.ts';
 import type { ProxyEnvironment } from './transport/proxy.ts';
 import type { Authorities } from './transport/trusting-agent.ts';
 import type { Bandwidth } from './upload/bandwidth.ts';
+import type { UploadFormStore } from './upload/upload-forms.ts';
 import type { WaitNote } from './waiting.ts';
 
 /**
@@ -53,6 +54,11 @@ export interface VideoClientOptions {
    * `createBandwidth`.
    */
   readonly bandwidth?: Bandwidth | undefined;
+  /**
+   * Keeps across processes how upload hosts take files. Read when an upload goes to a host that this client does not
+   * know. Default: the client forgets it when it is closed.
+   */
+  readonly uploadForms?: UploadFormStore | undefined;
   /**
    * Whether the service creates only one record for all create requests with the same `Idempotency-Key`. If so, every
    * create request carries a key and is retried like any other request, and also after a 409, which means that an

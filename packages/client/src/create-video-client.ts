@@ -48,6 +48,7 @@ class HttpVideoClient implements VideoClient {
       settings,
       hooks,
       gate: options.requestGate,
+      formStore: options.uploadForms,
       surroundings,
     });
     this.videos = createVideos(caller, settings.honoursIdempotencyKey);

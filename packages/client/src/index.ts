@@ -44,6 +44,7 @@ export type { CreatedVideo, Video, VideoListItem, VideoPage, VideoStatus } from 
 
 export { createBandwidth } from './upload/bandwidth.ts';
 export type { Bandwidth } from './upload/bandwidth.ts';
+export type { UploadForm, UploadFormStore } from './upload/upload-forms.ts';
 export { isSignatureMismatch } from './upload/put-headers.ts';
 export { sizeRefusalOf } from './upload/size-refusal.ts';
 export { readOpenFile } from './upload/file-reader.ts';

@@ -95,7 +95,7 @@ const rules: readonly ((evidence: Evidence) => readonly Setting[])[] = [
           {
             key: 'uploads.content_type',
             value: 'none',
-            why: 'the upload host refuses a Content-Type; without this setting, it refuses the first uploads after each start',
+            why: 'the upload host refuses a Content-Type; without this setting, it refuses the first upload',
           },
         ]
       : [],

@@ -15,61 +15,18 @@ export interface HeaderChoice {
 }
 
 /**
- * Remembers which upload hosts accept a content type, judging by their responses. A host signs its addresses either
- * with a content type or without one, and refuses a PUT of the other kind, even to a fresh address.
+ * Returns the headers of a PUT, apart from connection headers.
+ * @param isTypeSent whether it has a content type if neither the caller nor the create response chose one
  */
-export class PutHeaders {
-  readonly #known = new Map<string, { readonly isTypeSent: boolean; readonly isProven: boolean }>();
-
-  /** Returns the headers for the next PUT, apart from connection headers. @param origin of the upload address */
-  headersFor(origin: string, choice: HeaderChoice): Readonly<Record<string, string>> {
-    const type = chosenType(choice);
-    const { 'content-type': _, ...headers } = { ...choice.asked, ...lowerCased(choice.own) };
-    if (type !== undefined) return { ...headers, ...(type !== null && { 'content-type': type }) };
-    const isTypeSent = this.#known.get(origin)?.isTypeSent ?? true;
-    return { ...headers, ...(isTypeSent && { 'content-type': contentTypeOf(choice.name) }) };
-  }
-
-  /** Records that the origin accepted a body with these headers from `headersFor`. */
-  took(origin: string, choice: HeaderChoice, headers: Readonly<Record<string, string>>): void {
-    if (chosenType(choice) !== undefined) return;
-    this.#remember(origin, { isTypeSent: hasType(headers), isProven: true });
-  }
-
-  /**
-   * Learns from a refusal of these headers from `headersFor`. Returns true if the same address may accept the body with
-   * the headers that `headersFor` now returns: concurrent uploads learn from each other.
-   */
-  mayTryOthers(
-    origin: string,
-    choice: HeaderChoice,
-    headers: Readonly<Record<string, string>>,
-    error: unknown,
-  ): boolean {
-    if (chosenType(choice) !== undefined || !isSignatureMismatch(error)) return false;
-    const known = this.#known.get(origin);
-    if (known !== undefined && known.isTypeSent !== hasType(headers)) return true;
-    if (known?.isProven === true) return false;
-    // After both kinds were refused, uploads use the usual one.
-    this.#remember(origin, { isTypeSent: known !== undefined || !hasType(headers), isProven: false });
-    return known === undefined;
-  }
-
-  #remember(origin: string, known: { readonly isTypeSent: boolean; readonly isProven: boolean }): void {
-    if (this.#known.size >= mostOrigins) this.#known.clear();
-    this.#known.set(origin, known);
-  }
+export function headersOf(choice: HeaderChoice, isTypeSent: boolean): Readonly<Record<string, string>> {
+  const chosen = chosenType(choice);
+  const type = chosen === undefined && isTypeSent ? contentTypeOf(choice.name) : chosen;
+  const { 'content-type': _, ...headers } = { ...choice.asked, ...lowerCased(choice.own) };
+  return { ...headers, ...(typeof type === 'string' && { 'content-type': type }) };
 }
-
-function hasType(headers: Readonly<Record<string, string>>): boolean {
-  return headers['content-type'] !== undefined;
-}
-
-/** Maximum number of origins remembered. A service may use a different one for each file. */
-const mostOrigins = 1000;
 
 /** Returns the content type that the caller or the create response chose; null: none; undefined: no choice was made. */
-function chosenType({ asked, own, contentType }: HeaderChoice): string | null | undefined {
+export function chosenType({ asked, own, contentType }: HeaderChoice): string | null | undefined {
   return contentType === undefined ? { ...asked, ...lowerCased(own) }['content-type'] : contentType;
 }
 

@@ -9,6 +9,7 @@ import { FilePass } from './file-pass.ts';
 import type { ProtocolStrategy, UploadProtocol } from './protocols/protocol.ts';
 import { OtherProtocol, UploadHost } from './upload-host.ts';
 import { checkHeaders } from './put-headers.ts';
+import type { FormChoice } from './upload-forms.ts';
 import { failedNote } from '../caller.ts';
 import type { Caller } from '../caller.ts';
 import { untilAborted } from '../until-aborted.ts';
@@ -113,30 +114,26 @@ class Sending {
   }
 
   /** Sends the file, and again if the host's answer shows that it takes other headers or speaks another protocol. */
-  async #send(attempt: number): Promise<string> {
-    const { url, asked, options } = this.#to;
-    const origin = originOf(url);
-    const { putHeaders } = this.#caller;
-    const { headers: own = {} } = options;
-    for (let tries = 1; ; tries += 1) {
-      const strategy = this.#strategy();
-      const contentType = strategy.protocol === 'tus' ? null : options.contentType;
-      const choice = { name: this.#source.name, asked: this.#caller.withoutKey(asked, origin), own, contentType };
-      const headers = putHeaders.headersFor(origin, choice);
-      try {
-        const sha256 = await this.#sendAs(strategy, headers, attempt);
-        putHeaders.took(origin, choice, headers);
-        return sha256;
-      } catch (error) {
-        const isLast = tries === mostTries;
-        if (error instanceof OtherProtocol) {
-          if (isLast || options.protocol !== undefined) throw error.error;
-          this.#protocol = error.protocol;
-          // One address that does not speak the protocol of its host says nothing about others.
-          if (error.protocol !== 'put') this.#caller.protocols.remember(url, error.protocol);
-        } else if (isLast || !putHeaders.mayTryOthers(origin, choice, headers, error)) throw error;
+  #send(attempt: number): Promise<string> {
+    const { forms } = this.#caller;
+    return forms.found(this.#choice(), this.#signal, async () => {
+      for (let tries = 1; ; tries += 1) {
+        const choice = this.#choice();
+        const headers = forms.headersFor(choice);
+        try {
+          const sha256 = await this.#sendAs(this.#strategy(), headers, attempt);
+          forms.took(choice, headers);
+          return sha256;
+        } catch (error) {
+          const isLast = tries === mostTries;
+          if (error instanceof OtherProtocol) {
+            if (isLast || this.#to.options.protocol !== undefined) throw error.error;
+            this.#protocol = error.protocol;
+            forms.speaks(choice.url, error.protocol);
+          } else if (isLast || !forms.mayTryOthers(choice, headers, error)) throw error;
+        }
       }
-    }
+    });
   }
 
   /** Sends the file from the host's offset on. @throws {OtherProtocol} the host speaks another protocol */
@@ -194,8 +191,21 @@ class Sending {
     return pass.sha256 ?? '';
   }
 
+  /** The headers and the protocol as far as they are determined before the host has answered. */
+  #choice(): FormChoice {
+    const { url, asked, options } = this.#to;
+    return {
+      url,
+      protocol: this.#protocol,
+      name: this.#source.name,
+      asked: this.#caller.withoutKey(asked, originOf(url)),
+      own: options.headers ?? {},
+      contentType: this.#strategy().protocol === 'tus' ? null : options.contentType,
+    };
+  }
+
   #strategy(): ProtocolStrategy {
-    return this.#caller.protocols.strategyFor(this.#to.url, this.#protocol, this.#source.sizeBytes);
+    return this.#caller.forms.strategyFor(this.#to.url, this.#protocol, this.#source.sizeBytes);
   }
 
   /** Returns how much of this file the host has, and begins or continues the session. */

@@ -5,7 +5,7 @@ import { UnreadableAnswerError, UploadServerError } from '../errors.ts';
 import type { ServiceError } from '../errors.ts';
 import type { FilePass } from './file-pass.ts';
 import type { ProtocolStrategy, UploadProtocol } from './protocols/protocol.ts';
-import { revealedBy } from './protocols/known-protocols.ts';
+import { revealedBy } from './protocols/protocols.ts';
 import { originOf, secretsOfAddress, secretsOfHeaders } from '../transport/scrub.ts';
 import type { UploadRequest } from './upload-request.ts';
 

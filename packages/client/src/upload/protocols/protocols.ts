@@ -1,35 +1,15 @@
 import { isIncomplete } from '../../transport/answer.ts';
 import type { Answer } from '../../transport/answer.ts';
-import { contentRangeProtocol, isSessionAddress } from './content-range.ts';
+import { contentRangeProtocol } from './content-range.ts';
 import type { ProtocolStrategy, UploadProtocol } from './protocol.ts';
-import { originOf } from '../../transport/scrub.ts';
 import { putProtocol } from './put.ts';
 import { isTus, tusProtocol } from './tus.ts';
 
-const strategies: Readonly<Record<UploadProtocol, (sizeBytes: number) => ProtocolStrategy>> = {
+export const strategies: Readonly<Record<UploadProtocol, (sizeBytes: number) => ProtocolStrategy>> = {
   put: putProtocol,
   'content-range': contentRangeProtocol,
   tus: tusProtocol,
 };
-
-/** Maximum number of origins remembered. A service may use a different one for each file. */
-const mostOrigins = 1000;
-
-/** Remembers which protocol each upload host speaks, judging by its answers. */
-export class KnownProtocols {
-  readonly #known = new Map<string, UploadProtocol>();
-
-  /** @param given protocol that the caller chose; undefined: the one that the host is known for, otherwise one PUT */
-  strategyFor(address: string, given: UploadProtocol | undefined, sizeBytes: number): ProtocolStrategy {
-    const usual = isSessionAddress(address) ? 'content-range' : 'put';
-    return strategies[given ?? this.#known.get(originOf(address)) ?? usual](sizeBytes);
-  }
-
-  remember(address: string, protocol: UploadProtocol): void {
-    if (this.#known.size >= mostOrigins) this.#known.clear();
-    this.#known.set(originOf(address), protocol);
-  }
-}
 
 /**
  * Returns the protocol that an answer without an offset reveals; null if there is no reason for another one.
