@@ -3,6 +3,7 @@ import type { Config } from '../../src/config/config.ts';
 import { secret } from '../../src/config/secret.ts';
 import { connectToService, ownBudget } from '../../src/daemon/service-connection.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
+import { MemoryStore } from '../pipeline/memory-store.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
 
 const service = {
@@ -26,6 +27,7 @@ test.each([
   const events = { emit: () => undefined };
   await using connection = connectToService(config as unknown as Config, {
     budget,
+    notes: new MemoryStore(),
     events,
     clock,
     logger: silentLogger,

@@ -9,7 +9,7 @@ import { rateLimitsOf } from './transport/rate-limit-headers.ts';
 import type { Scrub } from './transport/scrub.ts';
 import type { Ending, Transport } from './transport/transport.ts';
 import { UploadForms } from './upload/upload-forms.ts';
-import type { UploadFormStore } from './upload/upload-forms.ts';
+import type { UploadFormStore } from './client-options.ts';
 import type { UploadRequest } from './upload/upload-request.ts';
 import type { RequestNote } from './request-gate.ts';
 import { tell } from './hooks.ts';

@@ -3,7 +3,7 @@ import type { SeenExchange } from './transport/exchange.ts';
 import type { ProxyEnvironment } from './transport/proxy.ts';
 import type { Authorities } from './transport/trusting-agent.ts';
 import type { Bandwidth } from './upload/bandwidth.ts';
-import type { UploadFormStore } from './upload/upload-forms.ts';
+import type { UploadProtocol } from './upload/protocols/protocol.ts';
 import type { WaitNote } from './waiting.ts';
 
 /**
@@ -94,4 +94,20 @@ export interface ResponseNote extends RequestNote {
   readonly ms: number;
   /** The service's id for the request, to quote to its support. */
   readonly requestId?: string;
+}
+
+/** How an upload host takes files, where that is not the usual way: one PUT with a content type. */
+export interface UploadForm {
+  /** Protocol that the host speaks. Default: one PUT. */
+  readonly protocol?: Exclude<UploadProtocol, 'put'>;
+  /** Present if the host refuses a content type that neither it nor the caller named. */
+  readonly withoutType?: true;
+}
+
+/** Keeps the forms of upload hosts for later processes. */
+export interface UploadFormStore {
+  /** Returns what was last saved for an origin. Anything that is not an `UploadForm`, or an error, counts as nothing. */
+  load(origin: string): Promise<unknown>;
+  /** Saves what a host's answers have shown; null: the host takes the usual form, or its form is no longer known. */
+  save(origin: string, form: UploadForm | null): unknown;
 }

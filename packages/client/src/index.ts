@@ -3,7 +3,7 @@
 import './node-version.ts';
 
 export { createVideoClient } from './create-video-client.ts';
-export type { ResponseNote, VideoClientOptions } from './client-options.ts';
+export type { ResponseNote, UploadForm, UploadFormStore, VideoClientOptions } from './client-options.ts';
 export type { SeenExchange } from './transport/exchange.ts';
 export type { ProxyEnvironment } from './transport/proxy.ts';
 export type { Authorities } from './transport/trusting-agent.ts';
@@ -44,7 +44,6 @@ export type { CreatedVideo, Video, VideoListItem, VideoPage, VideoStatus } from 
 
 export { createBandwidth } from './upload/bandwidth.ts';
 export type { Bandwidth } from './upload/bandwidth.ts';
-export type { UploadForm, UploadFormStore } from './upload/upload-forms.ts';
 export { isSignatureMismatch } from './upload/put-headers.ts';
 export { sizeRefusalOf } from './upload/size-refusal.ts';
 export { readOpenFile } from './upload/file-reader.ts';

@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { AddressDeadError } from '../../../packages/client/src/errors.ts';
 import { UploadForms } from '../../../packages/client/src/upload/upload-forms.ts';
-import type { FormChoice, UploadForm, UploadFormStore } from '../../../packages/client/src/upload/upload-forms.ts';
+import type { FormChoice } from '../../../packages/client/src/upload/upload-forms.ts';
+import type { UploadForm, UploadFormStore } from '@dropcast/client';
 
 const url = 'https://up.example/vid_1?sig=1';
 const choice = (given: Partial<FormChoice> = {}): FormChoice => ({

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import type { UploadForm, UploadFormStore } from '../client-options.ts';
 import { tell } from '../hooks.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { originOf } from '../transport/scrub.ts';
@@ -8,22 +9,6 @@ import type { HeaderChoice } from './put-headers.ts';
 import { isSessionAddress } from './protocols/content-range.ts';
 import { strategies } from './protocols/protocols.ts';
 import type { ProtocolStrategy, UploadProtocol } from './protocols/protocol.ts';
-
-/** How an upload host takes files, where that is not the usual way: one PUT with a content type. */
-export interface UploadForm {
-  /** Protocol that the host speaks. Default: one PUT. */
-  readonly protocol?: Exclude<UploadProtocol, 'put'>;
-  /** Present if the host refuses a content type that neither it nor the caller named. */
-  readonly withoutType?: true;
-}
-
-/** Keeps the forms of upload hosts for later processes. */
-export interface UploadFormStore {
-  /** Returns what was last saved for an origin. Anything that is not an `UploadForm`, or an error, counts as nothing. */
-  load(origin: string): Promise<unknown>;
-  /** Saves what a host's answers have shown; null: the host takes the usual form, or its form is no longer known. */
-  save(origin: string, form: UploadForm | null): unknown;
-}
 
 /** One upload to a host. */
 export interface FormChoice extends HeaderChoice {
@@ -72,11 +57,11 @@ export class UploadForms {
     const origin = originOf(choice.url);
     const isUnknown = (): boolean => !this.#isCertain(choice);
     const enough = new AbortController();
+    const patience = { isOver: false };
+    const giveUp = (): void => void (patience.isOver = true);
     let limit: Promise<void> | undefined;
-    let isPatient = true;
-    const giveUp = (): void => void (isPatient = false);
     // Nothing may run between this loop and `set`: the other upload may have ended without a result.
-    while (isPatient && isUnknown()) {
+    while (!patience.isOver && isUnknown()) {
       const other = this.#finding.get(origin);
       if (other === undefined) break;
       limit ??= this.#sleep(mostWaitMs, AbortSignal.any([signal, enough.signal])).then(giveUp, giveUp);
