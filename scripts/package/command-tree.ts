@@ -3,8 +3,7 @@ import { Help } from 'commander';
 import type { Argument, Command, Option } from 'commander';
 import { createProgram } from '../../src/cli/program.ts';
 import type { Shell } from '../../src/cli/shell.ts';
-import { knownStates } from '../../src/view/files/known-states.ts';
-import { stagesAndEnds } from '../../src/view/stages.ts';
+import { knownStates, stagesAndEnds } from '../../src/view/stages.ts';
 
 /** What a command says of itself in --help, as data: what the manual and the completions are made of. */
 export interface CommandDocument {

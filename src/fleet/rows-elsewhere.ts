@@ -3,7 +3,7 @@ import type { HistoryRows, Passage } from '../ledger/history.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Events } from '../pipeline/events.ts';
 import type { RowStore } from '../pipeline/file/row-groups.ts';
-import { knownStates } from '../view/files/known-states.ts';
+import { knownStates } from '../view/stages.ts';
 
 export interface RowsElsewhereWorld {
   readonly ledger: RowStore<'by id'> & HistoryRows;

@@ -4,11 +4,9 @@ import type { Conductor } from '../pipeline/conductor.ts';
 import type { OperatorPause, Pause } from '../pipeline/events.ts';
 import type { UnknownName } from '../pipeline/service-names.ts';
 import { operatorCommand } from '../service-user.ts';
-import { capitalised } from './words/capitalised.ts';
-import { clockTime } from './words/clock-time.ts';
-import { obstacleOf } from './words/stop-words.ts';
-import type { Obstacle } from './words/stop-words.ts';
-import { pauseWords, resumeCommand } from './words/pause-words.ts';
+import { capitalised, clockTime } from './words/text.ts';
+import { accountTroubleOf, type AccountTrouble } from '../pipeline/file/account-trouble.ts';
+import { awayCode } from '../pipeline/file/store-errors.ts';
 
 /** Why something is waiting. Sorted as in `waitsOf`. */
 export type WaitCause =
@@ -238,4 +236,55 @@ const obstacles: ReadonlySet<WaitCause> = new Set<WaitCause>([
  */
 export function fileWaitWords(wait: Wait, now: number): string {
   return isObstacle(wait) ? `waiting ${goalOf(wait)}` : whyWords({ ...wait, remedy: null }, now);
+}
+
+/** The change that is needed before work can resume. */
+export type Obstacle = 'database' | 'key' | AccountTrouble | 'service' | 'upload host' | 'machine';
+
+type Stop = Pick<Pause, 'kind' | 'holds' | 'code' | 'trouble'>;
+
+/**
+ * Identifies the obstacle from a pause's code. This machine's failures have the system's errno name as their code; the
+ * service's refusals have codes of their own. Pure.
+ */
+export function obstacleOf({ kind, holds, code, trouble }: Stop): Obstacle {
+  if (trouble !== undefined) return trouble;
+  if (code === awayCode) return 'database';
+  if (kind === 'suspended' && /^[A-Z]/.test(code)) return 'machine';
+  if (holds === 'uploads') return accountTroubleOf({ code }) ?? 'upload host';
+  if (kind === 'offline') return 'service';
+  return accountCodes.has(code) ? 'account' : 'key';
+}
+
+const accountCodes: ReadonlySet<string> = new Set(['forbidden', 'payment_required']);
+
+/**
+ * Reports that an obstacle is gone. Does not promise that work resumes, because something else may still block it.
+ * Pure.
+ */
+export function overWords(obstacle: Obstacle): string {
+  return over[obstacle];
+}
+
+const over: Readonly<Record<Obstacle, string>> = {
+  database: 'The database answers again',
+  key: 'The service accepts the key again',
+  account: 'The service accepts the account again',
+  quota: 'The quota of the service has room again',
+  storage: 'The service has storage again',
+  channel: 'The service accepts new videos of the channel again',
+  service: 'The service is reachable again',
+  'upload host': 'Files can be uploaded again',
+  machine: 'This machine works again',
+};
+
+/** Describes a pause: `paused by anna since 14:02 until 18:00`. Pure. */
+export function pauseWords({ by, since, until }: OperatorPause, nowMs: number): string {
+  const end = until === null ? '' : ` until ${clockTime(until, nowMs)}`;
+  return `paused by ${by} since ${clockTime(since, nowMs)}${end}`;
+}
+
+/** Returns the command that ends a pause. Pure. */
+export function resumeCommand({ folder }: Pick<OperatorPause, 'folder'>): string {
+  return `\`${operatorCommand(`dropcast resume ${folder ?? '--all'}`)}\``;
 }

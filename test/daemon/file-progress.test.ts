@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { whyOf } from '../../src/cli/output/file-table.ts';
-import { rate, size } from '../../src/view/words/amounts.ts';
+import { rate, size } from '../../src/view/words/text.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { progressWords } from '../../src/view/files/progress-words.ts';
 import { viewOf } from '../../src/view/files/file-view.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clockTime } from '../../src/view/words/clock-time.ts';
+import { clockTime } from '../../src/view/words/text.ts';
 import { limitSentence, limitWords } from '../../src/view/outlook/limit-words.ts';
 import type { Limit, Pace } from '../../src/pipeline/estimate.ts';
 

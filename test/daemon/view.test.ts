@@ -5,7 +5,7 @@ import { deletionWords } from '../../src/view/files/file-view.ts';
 import { viewOf, viewsOf } from '../../src/view/files/file-view.ts';
 import { filesOf } from '../../src/view/files/files-view.ts';
 import type { FilesLedger } from '../../src/view/files/files-view.ts';
-import { refusedFor } from '../../src/view/picture/take-picture.ts';
+import { refusedFor } from '../../src/view/picture/read-rows.ts';
 import type { FileRange, FileSelection } from '../../src/pipeline/file/selection.ts';
 import type { NoSlot } from '../../src/pipeline/steps/lanes.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';

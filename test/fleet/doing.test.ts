@@ -4,8 +4,8 @@ import { uploadsHere } from '../../src/pipeline/steps/uploads.ts';
 import { workerOf } from '../../src/view/hosts/host-view.ts';
 import { createHostNews } from '../../src/fleet/hosts.ts';
 import { viewOf } from '../../src/view/files/file-view.ts';
-import type { LiveDaemon } from '../../src/view/files/file-view.ts';
-import { paceOf } from '../../src/view/outlook/pace.ts';
+import type { ViewedDaemon } from '../../src/view/viewed-daemon.ts';
+import { paceOf } from '../../src/view/outlook/outlook.ts';
 import { createMessageTargets } from '../../src/daemon/message-targets.ts';
 import type { Host } from '../../src/view/hosts/fleet-view.ts';
 import type { FeedWait } from '../../src/pipeline/rounds/publish.ts';
@@ -130,7 +130,7 @@ test('estimates count the slots of all hosts that take up files, and no limit of
     },
     times: { limit: () => 200_000, mayStart: () => true, later: () => [] },
     config: () => ({ uploads: { concurrency: 2 }, poll: { intervalMs: 1 }, publish: { quietMs: 0, atMostMs: 0 } }),
-  } as unknown as LiveDaemon;
+  } as unknown as ViewedDaemon;
   expect(paceOf({ ...world, fleet })).toMatchObject({ slots: 6, bandwidth: null, bytesPerSecond: 10 });
   expect(paceOf({ ...world, fleet: null })).toMatchObject({ slots: 2, bandwidth: 200_000 });
 });
@@ -145,7 +145,7 @@ test('an upload of another host is shown with its progress and its host', () => 
     },
     times: { startAt: () => null, limit: () => null, mayStart: () => true, later: () => [] },
     config: () => ({ uploads: { concurrency: 4 }, poll: { intervalMs: 15_000 }, publish: { quietMs: 0, atMostMs: 0 } }),
-  } as unknown as LiveDaemon;
+  } as unknown as ViewedDaemon;
   const view = viewOf(daemon, someFacts({ ...created, id: 'f_2' }));
   expect(view).toMatchObject({ state: 'uploading', host: 'b', sent: 400, upload: { bytes_per_second: 50 } });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { needsYouIn } from '../../src/view/picture/needs-you.ts';
+import { needsYouIn } from '../../src/view/picture/read-rows.ts';
 import { needsPerson } from '../../src/pipeline/file/reasons.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { stageOf } from '../../src/view/stages.ts';

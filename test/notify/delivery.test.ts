@@ -3,7 +3,7 @@ import type { MessageTarget } from '../../packages/notify/src/target.ts';
 import { secret } from '../../src/config/secret.ts';
 import { createMessageTargets } from '../../src/daemon/message-targets.ts';
 import { isInWindow } from '../../src/config/day-window.ts';
-import { clockTime } from '../../src/view/words/clock-time.ts';
+import { clockTime } from '../../src/view/words/text.ts';
 import type { Outbox, OutboxRow } from '../../packages/notify/src/ports.ts';
 import { createDelivery } from '../../packages/notify/src/delivery.ts';
 import type { Envelope } from '../../packages/notify/src/message.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isInWindow } from '../../src/config/day-window.ts';
-import { clockTime } from '../../src/view/words/clock-time.ts';
+import { clockTime } from '../../src/view/words/text.ts';
 import type { OutboxRow } from '../../packages/notify/src/ports.ts';
 import { nextBatch } from '../../packages/notify/src/digest.ts';
 

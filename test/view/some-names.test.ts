@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { someNames } from '../../src/view/words/some-names.ts';
+import { someNames } from '../../src/view/words/text.ts';
 
 test.each([
   [['a.mp4'], 1, 'a.mp4'],

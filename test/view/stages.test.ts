@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { ignoredBy } from '../../src/pipeline/file/reasons.ts';
-import { knownStates } from '../../src/view/files/known-states.ts';
-import { stageOf, stageOfState, stages, statesIn } from '../../src/view/stages.ts';
+import { knownStates, stageOf, stageOfState, stages, statesIn } from '../../src/view/stages.ts';
 import type { StageOrEnd } from '../../src/view/stages.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { created, ready, someFacts, uploaded } from '../pipeline/some-facts.ts';

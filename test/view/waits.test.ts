@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { filesVerdict } from '../../src/cli/doctor/checks/files.ts';
 import { pictureLines } from '../../src/cli/output/picture-lines.ts';
 import { waitReporter } from '../../src/cli/run/watch-progress.ts';
-import type { LiveDaemon } from '../../src/view/files/file-view.ts';
+import type { ViewedDaemon } from '../../src/view/viewed-daemon.ts';
 import { viewOf } from '../../src/view/files/file-view.ts';
 import type { OperatorPause } from '../../src/pipeline/events.ts';
 import { createMetrics } from '../../src/status/metrics/metrics.ts';
@@ -314,7 +314,7 @@ function fileAt(at: Moment): string | null {
     rows: { isHeld: () => false, held: () => [] },
     gate: { snapshot: () => ({ waiting: asking }) },
     config: () => ({ folders: [], uploads: { concurrency: 4 } }),
-  } as unknown as LiveDaemon;
+  } as unknown as ViewedDaemon;
   return viewOf(daemon, someFacts({ folder: '/srv/late' })).why;
 }
 

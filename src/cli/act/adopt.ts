@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { adoptionOf } from '../../daemon/adoption/adoption.ts';
 import type { AdoptableFile, AdoptionView, Confirmed, Verdict } from '../../daemon/adoption/adoption.ts';
 import type { DaemonPlace } from '../control.ts';
-import { comparisonWords } from '../../view/words/comparison-words.ts';
+import { comparisonWords } from '../../view/words/picture-words.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { ResumeResult } from '../../daemon/commands/pause.ts';
 import { commandDaemon, commandDaemonOr, queryDaemonOrLedger, requireSingleHost, withLedger } from '../control.ts';

@@ -4,7 +4,7 @@ import { LONGEST, parseDuration } from '../../config/units.ts';
 import { type PauseResult, type PauseWanted, notWatched } from '../../daemon/commands/pause.ts';
 import { eventRow } from '../../daemon/news/lines.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { pauseWords, resumeCommand } from '../../view/words/pause-words.ts';
+import { pauseWords, resumeCommand } from '../../view/waits.ts';
 import { commandDaemonOr, withLedger } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { counted } from '../output/format.ts';

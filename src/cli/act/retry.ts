@@ -5,7 +5,7 @@ import { printJson } from '../output/json.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { someNames } from '../../view/words/some-names.ts';
+import { someNames } from '../../view/words/text.ts';
 import { commandInSlices, costWords, printRefusals, wantedOf } from './wanted-files.ts';
 import type { SelectionOptions } from '../query-given.ts';
 

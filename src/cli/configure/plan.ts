@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { clockTime } from '../../view/words/clock-time.ts';
+import { clockTime } from '../../view/words/text.ts';
 import { limitSentence } from '../../view/outlook/limit-words.ts';
 import type { PlanProgress } from '../../daemon/plan/plan.ts';
 import type { PlanLine } from '../../daemon/plan/stream.ts';

@@ -1,4 +1,4 @@
-import { clockTime, dayAndTime } from '../../view/words/clock-time.ts';
+import { clockTime, dayAndTime } from '../../view/words/text.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 
 /** The fields of a failures.jsonl line that are displayed. */

@@ -1,11 +1,10 @@
-import { dayAndSecond } from '../../view/words/clock-time.ts';
+import { dayAndSecond } from '../../view/words/text.ts';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DaemonPlace } from '../control.ts';
 import type { SettlingView } from '../../view/files/files-view.ts';
 import { foundOf } from '../../view/files/show-view.ts';
-import type { FoundView, ShowView } from '../../view/files/show-view.ts';
-import type { Span } from '../../view/files/spans.ts';
+import type { FoundView, ShowView, Span } from '../../view/files/show-view.ts';
 import { queryDaemonOrLedger } from '../control.ts';
 import { whyOf } from '../output/file-table.ts';
 import { formatBytes, formatDuration, unansweredCreates } from '../output/format.ts';

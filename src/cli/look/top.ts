@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { clockTime } from '../../view/words/clock-time.ts';
+import { clockTime } from '../../view/words/text.ts';
 import { overviewView } from '../../view/picture/documents.ts';
 import type { LivePicture } from '../../view/picture/picture.ts';
 import { hasColour, paint } from '../../log/colour.ts';

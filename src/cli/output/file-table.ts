@@ -5,7 +5,7 @@ import type { SettlingView } from '../../view/files/files-view.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { hasColour } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
-import { dayAndTime } from '../../view/words/clock-time.ts';
+import { dayAndTime } from '../../view/words/text.ts';
 import { formatBytes, formatRelative, UNKNOWN } from './format.ts';
 import { renderTable } from './table.ts';
 import type { Column } from './table.ts';

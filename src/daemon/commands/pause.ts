@@ -1,7 +1,7 @@
 import type { OperatorPause } from '../../pipeline/events.ts';
 import type { Daemon } from '../daemon.ts';
-import { whyElsewhere } from '../../view/hosts/elsewhere-words.ts';
-import { resumeCommand } from '../../view/words/pause-words.ts';
+import { whyElsewhere } from '../../view/hosts/host-words.ts';
+import { resumeCommand } from '../../view/waits.ts';
 
 export interface PauseWanted {
   /** Absolute paths of watched folders; empty: everything. */

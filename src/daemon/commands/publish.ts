@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FeedAnswer } from '../../pipeline/rounds/publish.ts';
-import { clockTime } from '../../view/words/clock-time.ts';
+import { clockTime } from '../../view/words/text.ts';
 import type { Daemon } from '../daemon.ts';
 import { withTurn } from '../../view/hosts/host-view.ts';
 import type { CommandOptions } from './wanted.ts';

@@ -5,9 +5,9 @@ import { isIgnored, saysNothingArrived, waitsForChannel } from '../../pipeline/f
 import { retryRule } from '../../pipeline/file/retry-rules.ts';
 import { isUnsure } from '../../pipeline/steps/delete-video.ts';
 import type { Applied } from '../../pipeline/steps/runner.ts';
-import { firstNames } from '../../view/words/some-names.ts';
+import { firstNames } from '../../view/words/text.ts';
 import type { Daemon } from '../daemon.ts';
-import { heldWords, whyElsewhere } from '../../view/hosts/elsewhere-words.ts';
+import { heldWords, whyElsewhere } from '../../view/hosts/host-words.ts';
 import { diskHangs, Patience } from './patience.ts';
 import { Answers, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';

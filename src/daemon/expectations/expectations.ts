@@ -9,7 +9,7 @@ import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { compileMatch } from '../../routing/match.ts';
 import type { EventStream } from '../events.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
-import { expectationWords } from '../../view/words/expectation-words.ts';
+import { expectationWords } from '../../view/words/picture-words.ts';
 import type { NewsLines } from '../news/lines.ts';
 import { type Day, dayIn, dayName, momentIn, plusDays, weekday } from './zoned-time.ts';
 

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { EventRows, KeptEvent, HistoryRows, Passage } from '../../ledger/history.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { RowStore } from '../../pipeline/file/row-groups.ts';
-import { capitalised } from '../../view/words/capitalised.ts';
+import { capitalised } from '../../view/words/text.ts';
 import { stateWords } from '../../view/words/events.ts';
 import type { KeptLine, NewsLine } from './lines.ts';
 

@@ -13,7 +13,7 @@ import { folderOwner, whyForeign } from '../../watch/root-owner.ts';
 import { whyFrozenAtStart } from '../../watch/root.ts';
 import { systemClock } from '../daemon.ts';
 import type { Daemon } from '../daemon.ts';
-import { paceOf } from '../../view/outlook/pace.ts';
+import { paceOf } from '../../view/outlook/outlook.ts';
 import { roomOfQuota } from '../../pipeline/quota.ts';
 import { quotaAt } from '../quota-period.ts';
 import { laterFrom } from '../upload-times.ts';
@@ -41,7 +41,7 @@ export interface PlanWorld {
 
 /** Builds the planning inputs from a running daemon. */
 export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {
-  const { ledger, folders, conductor, gate, times, fleet } = daemon;
+  const { ledger, folders } = daemon;
   const config = daemon.config();
   const us = await folderOwner(config.stateDir, ledger.id);
   return {
@@ -49,7 +49,7 @@ export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {
     ledger,
     clock: systemClock,
     pace: {
-      ...paceOf({ conductor, gate, times, fleet, config: () => config }),
+      ...paceOf(daemon),
       quota: await quotaRoomOf(config, ledger),
     },
     whyAway: async (folder) => {

@@ -1,7 +1,7 @@
+import { feedsOf } from '../../view/outlook/outlook.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
-import { Durations, Tally } from './counts.ts';
-import { endOf, feedLabel, processingOf, stepOf } from './labels.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
 
 /** Counters since the daemon started. */
 export interface Counted {
@@ -76,4 +76,119 @@ function ofRequest(event: Extract<DropcastEvent, { type: 'request' }>, { request
 
 function outcomeOf(isOk: boolean): 'ok' | 'failed' {
   return isOk ? 'ok' : 'failed';
+}
+
+type Config = ReturnType<Daemon['config']>;
+
+/** States reported by the gauge. All are always present, so that an alert never waits for one to appear. */
+export const fileStates = [
+  'settling',
+  'queued',
+  'uploading',
+  'processing',
+  'awaiting publish',
+  'retrying',
+  'done',
+  'failed',
+  'held',
+  'skipped',
+] as const;
+
+/** Types of targets that receive messages. */
+export const targetTypes = ['webhook', 'ntfy', 'email', 'command'] as const;
+
+/** Returns how a file ended in this change; null when it did not end. Pure. */
+export function endOf(before: Facts | null, facts: Facts): string | null {
+  return facts.end !== null && facts.end !== before?.end ? facts.end : null;
+}
+
+/**
+ * Returns how long the service took, in milliseconds, if processing finished or failed in this change; otherwise null.
+ * Pure.
+ */
+export function processingOf(
+  before: Facts | null,
+  facts: Facts,
+): { readonly ms: number; readonly isReady: boolean } | null {
+  if (before === null || before.readyAt !== null || before.uploadedAt === null) return null;
+  const since = before.processingSince ?? before.uploadedAt;
+  if (facts.readyAt !== null) return { ms: Math.max(0, facts.readyAt - since), isReady: true };
+  const hasFailed = facts.end === 'failed' && before.end === null && facts.endedAt !== null;
+  return hasFailed ? { ms: Math.max(0, facts.endedAt - since), isReady: false } : null;
+}
+
+/** Returns the file step that a request belongs to, or null. */
+export function stepOf(operation: string): string | null {
+  return steps.get(operation) ?? null;
+}
+
+const steps: ReadonlyMap<string, string> = new Map([
+  ['create video', 'create'],
+  ['upload file', 'upload'],
+  ['publish feed', 'publish'],
+]);
+
+/** Returns the feed's label. Only configured feeds have their own, because a sidecar may name any feed. */
+export function feedLabel(feed: string, config: Pick<Config, 'folders'>): string {
+  return feedsOf(config).has(feed) ? feed : 'other';
+}
+
+export type Labels = Readonly<Record<string, string | number>>;
+
+/** Counts events by labels. */
+export class Tally {
+  readonly #counts = new Map<string, { readonly labels: Labels; count: number }>();
+
+  add(labels: Labels, count = 1): void {
+    const key = JSON.stringify(labels);
+    const known = this.#counts.get(key);
+    if (known === undefined) this.#counts.set(key, { labels, count });
+    else known.count += count;
+  }
+
+  list(): readonly { readonly labels: Labels; readonly count: number }[] {
+    return [...this.#counts.values()];
+  }
+}
+
+/** Durations with the same labels. */
+export interface Times {
+  readonly labels: Labels;
+  readonly count: number;
+  readonly sumSeconds: number;
+  /** For each bucket, the number of durations above the previous bucket's bound and up to this one's. */
+  readonly inBucket: readonly number[];
+}
+
+/** Bucket bounds in seconds: from a request answered immediately to an overnight upload. */
+export const buckets = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200];
+
+export class Durations {
+  readonly #times = new Map<string, { labels: Labels; count: number; sumSeconds: number; inBucket: number[] }>();
+
+  /** Includes the labels even if no duration is ever added. */
+  expect(labels: Labels): void {
+    this.#timesOf(labels);
+  }
+
+  add(labels: Labels, seconds: number): void {
+    const times = this.#timesOf(labels);
+    times.count += 1;
+    times.sumSeconds += seconds;
+    const bucket = buckets.findIndex((most) => seconds <= most);
+    if (bucket >= 0) times.inBucket[bucket] = (times.inBucket[bucket] ?? 0) + 1;
+  }
+
+  list(): readonly Times[] {
+    return [...this.#times.values()];
+  }
+
+  #timesOf(labels: Labels) {
+    const key = JSON.stringify(labels);
+    const known = this.#times.get(key);
+    if (known !== undefined) return known;
+    const times = { labels, count: 0, sumSeconds: 0, inBucket: buckets.map(() => 0) };
+    this.#times.set(key, times);
+    return times;
+  }
 }

@@ -1,9 +1,7 @@
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { Counted } from './counters.ts';
-import { createGauges } from './gauges.ts';
-import type { MeasuredDaemon } from './gauges.ts';
+import { collectDefaultMetrics, Gauge, Registry, Counter, Histogram } from 'prom-client';
+import { buckets, targetTypes, type Counted, type Durations, type Tally, type Times } from './counters.ts';
+import { createGauges, type MeasuredDaemon } from './gauges.ts';
 import type { Versions } from './metrics.ts';
-import { createSums } from './sums.ts';
 
 /** @returns a function that formats all current values */
 export function openExposition(daemon: MeasuredDaemon, counted: Counted, versions: Versions): () => Promise<string> {
@@ -22,5 +20,132 @@ export function openExposition(daemon: MeasuredDaemon, counted: Counted, version
     addUp();
     await look();
     return registry.metrics();
+  };
+}
+
+/** Creates metrics for totals kept elsewhere. @returns a function that copies their current values */
+export function createSums(registry: Registry, daemon: MeasuredDaemon, counted: Counted): () => void {
+  const ofEvents = createSumsOfEvents(registry, counted);
+  const ofDaemon = createSumsOfDaemon(registry, daemon);
+  return () => {
+    ofEvents();
+    ofDaemon();
+  };
+}
+
+function createSumsOfEvents(registry: Registry, counted: Counted): () => void {
+  const takeOver = [
+    takeOverOf(registry, counted.finished, {
+      name: 'dropcast_files_finished_total',
+      help: 'Files that ended, by outcome.',
+      labelNames: ['outcome'],
+    }),
+    takeOverOf(registry, counted.failures, {
+      name: 'dropcast_failures_total',
+      help: 'Failed steps of files, by class of failure; most are retried.',
+      labelNames: ['class'],
+    }),
+    takeOverOf(registry, counted.requests, {
+      name: 'dropcast_api_requests_total',
+      help: 'Requests to the service and uploads, by the status of the answer; code is none when no answer came.',
+      labelNames: ['operation', 'code'],
+    }),
+    takeOverOf(registry, counted.publishes, {
+      name: 'dropcast_feed_publishes_total',
+      help: 'Publishes of a feed, by outcome.',
+      labelNames: ['feed', 'outcome'],
+    }),
+  ];
+  registry.registerMetric(new StepDurations(counted.steps));
+  return () => {
+    for (const each of takeOver) each();
+  };
+}
+
+function takeOverOf(
+  registry: Registry,
+  tally: Tally,
+  as: { readonly name: string; readonly help: string; readonly labelNames: string[] },
+): () => void {
+  const counter = new Counter({ ...as, registers: [registry] });
+  return () => {
+    counter.reset();
+    for (const { labels, count } of tally.list()) counter.inc(labels, count);
+  };
+}
+
+const steps = {
+  name: 'dropcast_step_duration_seconds',
+  help: 'Time of one attempt at create, upload and publish, and from the last byte to ready for processing.',
+  labelNames: ['step', 'outcome'],
+  buckets,
+};
+
+/** A histogram of durations recorded elsewhere: the library's own accepts them only one at a time. */
+class StepDurations extends Histogram {
+  readonly #kept: Durations;
+
+  constructor(kept: Durations) {
+    super({ ...steps, registers: [] });
+    this.#kept = kept;
+  }
+
+  /** Returns the values in the form that the registry formats. */
+  getForPromString() {
+    const { name, help } = steps;
+    return { name, help, type: 'histogram', aggregator: 'sum', values: this.#kept.list().flatMap(linesOf) };
+  }
+}
+
+function linesOf({ labels, count, sumSeconds, inBucket }: Times) {
+  const { name } = steps;
+  let upTo = 0;
+  const atMost = buckets.map((le, n) => ({ le, value: (upTo += inBucket[n] ?? 0) }));
+  return [
+    ...[...atMost, { le: '+Inf', value: count }].map(({ le, value }) => ({
+      metricName: `${name}_bucket`,
+      labels: { le, ...labels },
+      value,
+    })),
+    { metricName: `${name}_sum`, labels, value: sumSeconds },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
+}
+
+function createSumsOfDaemon(registry: Registry, daemon: MeasuredDaemon): () => void {
+  const registers = [registry];
+  const bytes = new Counter({
+    name: 'dropcast_upload_bytes_total',
+    help: 'Bytes sent in uploads, including interrupted ones.',
+    registers,
+  });
+  const waits = new Counter({
+    name: 'dropcast_api_budget_wait_seconds_total',
+    help: 'Time that requests waited for room in the hourly budget, by purpose.',
+    labelNames: ['lane'],
+    registers,
+  });
+  const sendings = new Counter({
+    name: 'dropcast_notifications_total',
+    help: 'Attempts to send messages, by type of target; failed ones are retried.',
+    labelNames: ['type', 'outcome'],
+    registers,
+  });
+  const dropped = new Counter({
+    name: 'dropcast_notifications_dropped_total',
+    help: 'Messages that were given up: too old, too many, or refused repeatedly.',
+    labelNames: ['type'],
+    registers,
+  });
+  return () => {
+    for (const each of [bytes, waits, sendings, dropped]) each.reset();
+    for (const type of targetTypes) {
+      const counts = daemon.messageTargets.counts(type);
+      sendings.inc({ type, outcome: 'ok' }, counts.taken);
+      sendings.inc({ type, outcome: 'failed' }, counts.failed);
+      dropped.inc({ type }, counts.dropped);
+    }
+    bytes.inc(daemon.conductor.sentBytes());
+    for (const [lane, ms] of Object.entries(daemon.gate.waitedMs())) waits.inc({ lane }, ms / 1_000);
   };
 }

@@ -1,12 +1,10 @@
-import { Gauge } from 'prom-client';
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { filesIn } from '../../view/stages.ts';
 import { hostView } from '../../view/hosts/host-view.ts';
-import { isObstacle } from '../../view/waits.ts';
-import type { Wait } from '../../view/waits.ts';
-import type { Counted } from './counters.ts';
-import { feedsOf, fileStates, targetTypes } from './labels.ts';
+import { isObstacle, type Wait } from '../../view/waits.ts';
+import { feedsOf } from '../../view/outlook/outlook.ts';
+import { fileStates, targetTypes, type Counted } from './counters.ts';
 
 export type MeasuredDaemon = Pick<
   Daemon,

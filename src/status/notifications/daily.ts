@@ -1,7 +1,6 @@
-import { size } from '../../view/words/amounts.ts';
-import { clockDay } from '../../view/words/clock-time.ts';
-import type { DayTotals } from '../../ledger/news-rows.ts';
 import type { Message } from '@dropcast/notify';
+import { size, clockDay } from '../../view/words/text.ts';
+import type { DayTotals } from '../../ledger/news-rows.ts';
 
 /** The last receipt sent to a target. */
 export interface LastReceipt {

@@ -1,18 +1,22 @@
-import { droppedName, lastsAny, looked, post, toTell } from '@dropcast/notify';
-import type { Conditions, MessageTarget, NewsDesk, NewsKind } from '@dropcast/notify';
+import {
+  droppedName,
+  lastsAny,
+  looked,
+  post,
+  toTell,
+  type Conditions,
+  type MessageTarget,
+  type NewsDesk,
+  type NewsKind,
+} from '@dropcast/notify';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 import { mayBeDone } from '../../view/words/unavailable-words.ts';
-import { sightsNow } from '../../view/hosts/sights.ts';
-import type { Sight } from '../../view/hosts/sights.ts';
-import { needsYouIn } from '../../view/picture/needs-you.ts';
-import { receipt, receiptDue } from './daily.ts';
-import type { LastReceipt } from './daily.ts';
-import { causeOf, dayOfCause, expectationTroubles } from './expectation-news.ts';
-import { fileMessages } from './file-news.ts';
-import { newsOfFiles } from './news-of-files.ts';
-import type { Cursor } from './news-of-files.ts';
-import { hostOfCause, pausesSeen, troublesOf } from './troubles.ts';
+import { sightsNow, type Sight } from '../../view/hosts/sights.ts';
+import { needsYouIn } from '../../view/picture/read-rows.ts';
+import { receipt, receiptDue, type LastReceipt } from './daily.ts';
+import { causeOf, dayOfCause, expectationTroubles, hostOfCause, pausesSeen, troublesOf } from './troubles.ts';
+import { fileMessages, newsOfFiles, type Cursor } from './file-news.ts';
 import { withWaitingFiles } from './waiting-files.ts';
 
 /** How long file events are collected for one message, in milliseconds. */

@@ -1,12 +1,10 @@
-import { createNotifications as createSending, createSend } from '@dropcast/notify';
-import type { Notifications, Send } from '@dropcast/notify';
+import { createNotifications as createSending, createSend, type Notifications, type Send } from '@dropcast/notify';
 import type { Config } from '../../config/config.ts';
 import { isInWindow } from '../../config/day-window.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Logger } from '../../log/logger.ts';
-import { clockTime } from '../../view/words/clock-time.ts';
-import { createNewsDesk } from './news-desk.ts';
-import type { NewsDeskWorld } from './news-desk.ts';
+import { clockTime } from '../../view/words/text.ts';
+import { createNewsDesk, type NewsDeskWorld } from './news-desk.ts';
 
 export interface NotificationsWorld extends NewsDeskWorld {
   readonly daemon: NewsDeskWorld['daemon'] & Pick<Daemon, 'config' | 'turn'>;

@@ -1,17 +1,25 @@
-import { wholeSentence } from '../../view/words/capitalised.ts';
+import type { Trouble } from '@dropcast/notify';
+import { wholeSentence, clockTime } from '../../view/words/text.ts';
 import { feedFailed, feedIsBack, heardWords, nameIsThere, silentWords } from '../../view/words/events.ts';
-import { obstacleOf, overWords } from '../../view/words/stop-words.ts';
-import type { Obstacle } from '../../view/words/stop-words.ts';
-import { headingOf, lastingWords, ofFolder, ofName, ofPause } from '../../view/waits.ts';
-import type { Wait } from '../../view/waits.ts';
+import {
+  obstacleOf,
+  overWords,
+  headingOf,
+  lastingWords,
+  ofFolder,
+  ofName,
+  ofPause,
+  type Obstacle,
+  type Wait,
+} from '../../view/waits.ts';
 import type { Sight } from '../../view/hosts/sights.ts';
 import type { Host, SeenFolder } from '../../view/hosts/fleet-view.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Pause } from '../../pipeline/events.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 import type { UnknownName } from '../../pipeline/service-names.ts';
-import type { Trouble } from '@dropcast/notify';
-import { expectationTroubles } from './expectation-news.ts';
+import { expectationWords } from '../../view/words/picture-words.ts';
+import type { ExpectationView } from '../../pipeline/expectation.ts';
 
 const minuteMs = 60_000;
 
@@ -176,4 +184,37 @@ function ofBudget(limit: number): Trouble {
 
 function sentence(text: string): string {
   return wholeSentence(escapeControls(text));
+}
+
+/** Returns troubles for expected files that are missing or late. Pure. */
+export function expectationTroubles(views: readonly ExpectationView[], now: number): readonly Trouble[] {
+  return views.flatMap((view) => {
+    const { state, folder, match, by } = view;
+    if (state !== 'missing' && state !== 'late') return [];
+    const files = `${folder}/${match}`;
+    const name = escapeControls(files);
+    const what = state === 'missing' ? 'is missing' : 'is late';
+    return [
+      {
+        cause: causeOf(view),
+        kind: 'missing',
+        // The expectation already includes a grace period.
+        holdMs: 0,
+        title: `${name} ${what}: expected by ${clockTime(by, now)}`,
+        body: `${escapeControls(match)}: ${expectationWords(view, now)}.`,
+        overTitle: `${name} has arrived, too late for ${clockTime(by, now)}`,
+        stage: state,
+      },
+    ];
+  });
+}
+
+/** The cause includes the day, so that each day counts separately. */
+export function causeOf({ key, day }: Pick<ExpectationView, 'key' | 'day'>): string {
+  return `expected: ${day} ${key}`;
+}
+
+/** Extracts the date, for example `2026-11-22`. */
+export function dayOfCause(cause: string): string {
+  return cause.split(' ')[1] ?? '';
 }

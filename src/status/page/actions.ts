@@ -1,12 +1,10 @@
-import { PageError } from './world.ts';
-import type { Action, PageWorld, Sent } from './world.ts';
+import { PageError, type Action, type PageWorld, type Sent } from './world.ts';
 import { ignore } from '../../daemon/commands/ignore.ts';
 import { retry } from '../../daemon/commands/retry.ts';
 import type { CommandResult } from '../../daemon/commands/wanted.ts';
-import { fileAddress, filesAddress, queryOf } from './files/address.ts';
-import { byPage, digestOf } from './files/bulk-commands.ts';
+import { fileAddress, filesAddress, queryOf } from './elements.ts';
+import { byPage, digestOf, noticeWords } from './files/bulk-commands.ts';
 import { pause, resume } from '../../daemon/commands/pause.ts';
-import { noticeWords } from './files/notice.ts';
 import { manyOf } from './views/many.ts';
 
 /** Retries one file. @throws {PageError} 409 with the reason why it cannot be retried */

@@ -5,7 +5,7 @@ import { filesIn } from '../../view/stages.ts';
 import { countUnmet, unmetWords } from '../../view/picture/sentence.ts';
 import { briefly, mainWait } from '../../view/waits.ts';
 import { assets } from './assets.ts';
-import { breakable } from './breakable.ts';
+import { breakable } from './elements.ts';
 import type { PageWorld } from './world.ts';
 
 const SITE = 'dropcast';

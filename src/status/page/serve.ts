@@ -1,9 +1,7 @@
-import { serveHttp } from '../../http/serve.ts';
-import type { HttpLimits, HttpServer } from '../../http/serve.ts';
+import { serveHttp, type HttpLimits, type HttpServer } from '../../http/serve.ts';
 import type { Right } from './access.ts';
-import { answerEarly } from './early-answers.ts';
-import { createSite } from './site.ts';
-import type { PageSource } from './site.ts';
+import { answerEarly } from './public.ts';
+import { createSite, type PageSource } from './site.ts';
 
 export interface StatusPage extends HttpServer {
   /** Returns an address that opens the page once, within five minutes. */

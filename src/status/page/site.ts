@@ -1,6 +1,5 @@
 import { liveAnswer } from '@dropcast/pages';
-import { Hono } from 'hono';
-import type { Context } from 'hono';
+import { Hono, type Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { unavailableWords } from '../../view/words/unavailable-words.ts';
@@ -13,17 +12,12 @@ import type { PageAccess, Right } from './access.ts';
 import { actions } from './actions.ts';
 import { assets } from './assets.ts';
 import { problemPage, viewPage } from './layout.ts';
-import { healthStatus } from './early-answers.ts';
-import type { EarlySource } from './early-answers.ts';
-import { createOutcomes } from './files/outcomes.ts';
-import { createLive } from './live.ts';
-import { isFromElsewhere, isFromThisPage, isOwnHost } from './own-names.ts';
-import { SharedViews } from './shared-views.ts';
+import { healthStatus, isFromElsewhere, isFromThisPage, isOwnHost, takeWebhook, type EarlySource } from './public.ts';
+import { createOutcomes } from './files/bulk-commands.ts';
+import { createLive, SharedViews } from './live.ts';
 import { enter, leave, rightOf, turnAway } from './sign-in.ts';
-import { takeWebhook } from './own-names.ts';
 import { views } from './views.ts';
-import { PageError } from './world.ts';
-import type { Action, Asked, PageWorld, ViewMaker } from './world.ts';
+import { PageError, type Action, type Asked, type PageWorld, type ViewMaker } from './world.ts';
 
 /** The sources of the page's content, and the receiver of its webhooks. */
 export interface PageSource extends EarlySource {

@@ -1,3 +1,6 @@
+import { basename } from 'node:path/posix';
+import { facts, fileSize, named, visibleText, type View } from '@dropcast/pages';
+import { html } from 'hono/html';
 import { configuration } from './views/configuration.ts';
 import { events } from './views/events.ts';
 import { file } from './views/file.ts';
@@ -5,15 +8,9 @@ import { files } from './views/files.ts';
 import { folders } from './views/folders.ts';
 import { many } from './views/many.ts';
 import { overview } from './views/overview.ts';
-import { PageError } from './world.ts';
-import type { Asked, PageEvent, PageWorld, ViewMaker } from './world.ts';
-import { basename } from 'node:path/posix';
-import { facts, fileSize, named, visibleText } from '@dropcast/pages';
-import type { View } from '@dropcast/pages';
-import { html } from 'hono/html';
+import { PageError, type Asked, type PageEvent, type PageWorld, type ViewMaker } from './world.ts';
 import { settlingView } from '../../view/files/files-view.ts';
-import { fileAddress } from './files/address.ts';
-import { stageBadge } from './files/stage-badge.ts';
+import { fileAddress, stageBadge } from './elements.ts';
 
 /** Every page address that shows a view. */
 export const views: readonly (readonly [path: string, view: ViewMaker])[] = [

@@ -1,6 +1,6 @@
 import type { View } from '@dropcast/pages';
 import type { Daemon } from '../../daemon/daemon.ts';
-import type { Outcomes } from './files/outcomes.ts';
+import type { Outcomes } from './files/bulk-commands.ts';
 import type { LivePicture } from '../../view/picture/picture.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 

@@ -1,10 +1,27 @@
-import { context, SpanStatusCode, trace } from '@opentelemetry/api';
-import type { Span, Tracer } from '@opentelemetry/api';
+import { isSpanContextValid, trace, context, SpanStatusCode, type Tracer, type Span } from '@opentelemetry/api';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 
 type RowWritten = Extract<DropcastEvent, { type: 'file' }>;
+
+/** Starts a file's trace. */
+export type BeginTrace = (event: RowWritten) => FileTrace;
+
+/** @returns a function that starts traces; null when no SDK records them */
+export function openTracer(version: string): BeginTrace | null {
+  const tracer = trace.getTracer('dropcast', version);
+  return isWanted(tracer) ? (event) => new FileTrace(tracer, event) : null;
+}
+
+/**
+ * Whether an SDK records spans. Without one, spans have no valid context. The test span is never ended, so it is never
+ * exported.
+ */
+function isWanted(tracer: Tracer): boolean {
+  return isSpanContextValid(tracer.startSpan('dropcast').spanContext());
+}
+
 type Step = 'create' | 'put' | 'poll' | 'publish';
 
 /**

@@ -1,6 +1,6 @@
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
-import type { FileTrace } from './file-trace.ts';
+import type { BeginTrace, FileTrace } from './file-trace.ts';
 
 /**
  * Traces each file from the event stream, if the operator loaded an OpenTelemetry SDK before the program
@@ -10,7 +10,7 @@ import type { FileTrace } from './file-trace.ts';
  */
 export async function traceFiles({ events }: Pick<Daemon, 'events'>, version: string): Promise<boolean> {
   if (!isSomethingRegistered()) return false;
-  const { openTracer } = await import('./open-tracer.ts');
+  const { openTracer } = await import('./file-trace.ts');
   const begin = openTracer(version);
   if (begin === null) return false;
   events.listen(follow(begin));
@@ -24,9 +24,6 @@ export async function traceFiles({ events }: Pick<Daemon, 'events'>, version: st
 function isSomethingRegistered(): boolean {
   return Symbol.for('opentelemetry.js.api.1') in globalThis;
 }
-
-/** Starts a file's trace. */
-export type BeginTrace = (event: Extract<DropcastEvent, { type: 'file' }>) => FileTrace;
 
 function follow(begin: BeginTrace): (event: DropcastEvent) => void {
   const traces = new Map<string, FileTrace>();

@@ -1,14 +1,8 @@
 import type { LineRows } from '../../ledger/queues.ts';
 import type { FileFacets, FileRange, FileSelection, SelectionStore } from '../../pipeline/file/selection.ts';
 import type { SettlingFile } from '../../watch/ports.ts';
-import type { Folders } from '../../intake/folders.ts';
-import { viewsOf } from './file-view.ts';
-import type { FileView, LiveDaemon, OfFleet } from './file-view.ts';
-
-/** The parts of the running daemon that file lists show. */
-export interface ListedDaemon extends LiveDaemon {
-  readonly folders: Pick<Folders, 'settling'>;
-}
+import type { ViewedDaemon } from '../viewed-daemon.ts';
+import { viewsOf, type FileView, type OfFleet } from './file-view.ts';
 
 export interface SettlingView {
   /** Absolute path. */
@@ -48,7 +42,7 @@ export type FilesLedger = LineRows &
  */
 export async function filesOf(
   ledger: FilesLedger,
-  daemon: ListedDaemon | null,
+  daemon: ViewedDaemon | null,
   asked: {
     readonly selection: FileSelection;
     readonly range: FileRange;
@@ -77,12 +71,12 @@ export async function filesOf(
 }
 
 /** Adds the rows that steps are working on, which only the running daemon knows. */
-export function shownNow(daemon: ListedDaemon | null, selection: FileSelection): FileSelection {
+export function shownNow(daemon: ViewedDaemon | null, selection: FileSelection): FileSelection {
   return { ...selection, working: daemon?.rows.held() ?? [] };
 }
 
 /** Returns matching settling files. They can only be selected by state, folder and path. */
-function settlingOf(daemon: ListedDaemon | null, selection: FileSelection): readonly SettlingFile[] {
+function settlingOf(daemon: ViewedDaemon | null, selection: FileSelection): readonly SettlingFile[] {
   const { ids, states, stages, folder, host, channel, feed, cause, text, needsPerson } = selection;
   const isRowWanted = [ids, host, channel, feed, cause, needsPerson].some((value) => value !== undefined);
   if (daemon === null || isRowWanted || [states, stages].some((words) => words?.includes('settling') === false))

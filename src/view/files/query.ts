@@ -1,8 +1,6 @@
 import { DURATION_FORM, parseDuration } from '../../config/units.ts';
-import { longestText } from '../../pipeline/file/selection.ts';
-import type { FileSelection } from '../../pipeline/file/selection.ts';
-import { knownStates } from './known-states.ts';
-import { ends, stages, stagesAndEnds, stageWord } from '../stages.ts';
+import { longestText, type FileSelection } from '../../pipeline/file/selection.ts';
+import { knownStates, ends, stages, stagesAndEnds, stageWord } from '../stages.ts';
 
 /** Query words, with the same names as options of `ls` and as parameters in the page's address. */
 export const queryWords = [

@@ -1,6 +1,5 @@
 import type { NoteStore } from '../../pipeline/file/ports.ts';
-import { learnedLimitOf, sizeLimitNote } from '../../pipeline/file/size-limit.ts';
-import type { LearnedLimit } from '../../pipeline/file/size-limit.ts';
+import { learnedLimitOf, sizeLimitNote, type LearnedLimit } from '../../pipeline/file/size-limit.ts';
 
 /** The limit on the size of files that was learned from an upload host. */
 export interface SizeLimitView {

@@ -1,6 +1,5 @@
 import type { Ledger } from '../../ledger/ledger.ts';
-import { mayHaveArrived, videoOfSuspect } from '../../pipeline/file/facts.ts';
-import type { End, Facts } from '../../pipeline/file/facts.ts';
+import { mayHaveArrived, videoOfSuspect, type End, type Facts } from '../../pipeline/file/facts.ts';
 import { isIgnored } from '../../pipeline/file/reasons.ts';
 import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import type { Rows } from '../../pipeline/file/rows.ts';

@@ -1,8 +1,7 @@
 import type { FleetView, HostSights, SeenFolder } from './fleet-view.ts';
 import type { FolderStatus } from '../../intake/folder-status.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
-import { withFolder } from '../../pipeline/expectation.ts';
-import type { ExpectationState, ExpectationView } from '../../pipeline/expectation.ts';
+import { withFolder, type ExpectationState, type ExpectationView } from '../../pipeline/expectation.ts';
 import { isAtWork } from './host-view.ts';
 
 /** The problems that one host sees. */

@@ -1,7 +1,6 @@
 import type { Backlog, Limit, Pace } from '../../pipeline/estimate.ts';
 import type { Pause } from '../../pipeline/events.ts';
-import { rate, size } from '../words/amounts.ts';
-import { clockTime } from '../words/clock-time.ts';
+import { rate, size, clockTime } from '../words/text.ts';
 
 /** The facts that explain a limit. */
 interface About {

@@ -1,17 +1,17 @@
-import type { Conductor } from '../../pipeline/conductor.ts';
 import { ownQuotaCode } from '../../pipeline/file/failure.ts';
-import { estimate } from '../../pipeline/estimate.ts';
-import type { Backlog } from '../../pipeline/estimate.ts';
+import { estimate, untilRoomMs, type Backlog, type Limit, type Pace } from '../../pipeline/estimate.ts';
 import { begun } from '../../pipeline/sending-time.ts';
 import type { Line } from '../../pipeline/file/queue.ts';
 import type { OperatorPauses } from '../../pipeline/operator-pauses.ts';
 import { limitWords } from './limit-words.ts';
-import { pauseWords, resumeCommand } from '../words/pause-words.ts';
-import type { OutlookView } from '../picture/picture.ts';
-import { paceOf } from './pace.ts';
-import type { PaceWorld } from './pace.ts';
+import { pauseWords, resumeCommand } from '../waits.ts';
 import type { LineRows } from '../../ledger/queues.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
+import type { Config } from '../../config/config.ts';
+import type { FleetView } from '../hosts/fleet-view.ts';
+import { roomOf } from '../../host/budget-window.ts';
+import type { ViewedDaemon } from '../viewed-daemon.ts';
+import { mayTake } from '../hosts/host-view.ts';
 
 /** Waiting files, as summed by the ledger. */
 export interface Waiting {
@@ -20,13 +20,18 @@ export interface Waiting {
   readonly lines: readonly Line[];
 }
 
-export interface OutlookWorld extends PaceWorld {
-  readonly conductor: Pick<Conductor, 'pace' | 'quotaRoom' | 'pause' | 'createsPauses' | 'pauses' | 'uploads'>;
+/** The backlog's main bottleneck and its completion time. */
+export interface OutlookView {
+  readonly limited_by: Limit;
+  /** The limit in words. */
+  readonly why: string;
+  /** Null if unknown. */
+  readonly done_at: number | null;
 }
 
 /** Determines the backlog's main bottleneck and its completion time. Pure. @param now epoch milliseconds */
-export function outlookOf(world: OutlookWorld, { backlog: all, lines }: Waiting, now: number): OutlookView {
-  const { conductor } = world;
+export function outlookOf(daemon: ViewedDaemon, { backlog: all, lines }: Waiting, now: number): OutlookView {
+  const { conductor } = daemon;
   const held = heldLines(lines, conductor.pauses);
   const byPeople =
     held.length > 0 && held.length === lines.length ? conductor.pauses.holds(held[0]?.folder ?? '') : null;
@@ -40,9 +45,9 @@ export function outlookOf(world: OutlookWorld, { backlog: all, lines }: Waiting,
   const holdsAll =
     pause !== null &&
     (pause.holds === 'everything' || (pause.holds === 'new files' ? all.toCreate > 0 : all.toSend > 0));
-  const backlog = withoutSent(holdsAll ? all : without(all, held), world);
+  const backlog = withoutSent(holdsAll ? all : without(all, held), daemon);
   const hasAllBegun = all.toSend <= conductor.uploads().length;
-  const pace = hasAllBegun ? begun(paceOf(world)) : paceOf(world);
+  const pace = hasAllBegun ? begun(paceOf(daemon)) : paceOf(daemon);
   const { limitedBy, doneInMs } = estimate(backlog, pace, holdsAll);
   return {
     limited_by: limitedBy,
@@ -58,29 +63,29 @@ function heldLines(lines: readonly Line[], pauses: Pick<OperatorPauses, 'list' |
 
 /** Subtracts paused files from the backlog: their start time is unknown. */
 function without(backlog: Omit<Backlog, 'feeds'>, lines: readonly Line[]): Omit<Backlog, 'feeds'> {
-  const sum = (of: (line: Line) => number): number => lines.reduce((total, line) => total + of(line), 0);
-  const left = (all: number, held: number): number => Math.max(0, all - held);
+  let { toCreate, toSend, bytesToSend } = backlog;
+  for (const { state, files, bytes } of lines) {
+    if (state === 'queued') toCreate -= files;
+    toSend -= files;
+    bytesToSend -= bytes;
+  }
   return {
     ...backlog,
-    toCreate: left(
-      backlog.toCreate,
-      sum(({ state, files }) => (state === 'queued' ? files : 0)),
-    ),
-    toSend: left(
-      backlog.toSend,
-      sum(({ files }) => files),
-    ),
-    bytesToSend: left(
-      backlog.bytesToSend,
-      sum(({ bytes }) => bytes),
-    ),
+    toCreate: Math.max(0, toCreate),
+    toSend: Math.max(0, toSend),
+    bytesToSend: Math.max(0, bytesToSend),
   };
 }
 
-function withoutSent(backlog: Omit<Backlog, 'feeds'>, world: OutlookWorld): Backlog {
-  const sent = world.conductor.uploads().reduce((sum, { sentBytes }) => sum + sentBytes, 0);
-  const feeds = new Set(world.config().folders.flatMap(({ rules }) => rules.flatMap(({ publish }) => publish)));
-  return { ...backlog, bytesToSend: Math.max(0, backlog.bytesToSend - sent), feeds: feeds.size };
+function withoutSent(backlog: Omit<Backlog, 'feeds'>, daemon: ViewedDaemon): Backlog {
+  const sent = daemon.conductor.uploads().reduce((sum, { sentBytes }) => sum + sentBytes, 0);
+  const feeds = feedsOf(daemon.config()).size;
+  return { ...backlog, bytesToSend: Math.max(0, backlog.bytesToSend - sent), feeds };
+}
+
+/** Returns the feeds that the rules name. */
+export function feedsOf({ folders }: Pick<Config, 'folders'>): ReadonlySet<string> {
+  return new Set(folders.flatMap(({ rules }) => rules.flatMap(({ publish }) => publish)));
 }
 
 /**
@@ -109,4 +114,35 @@ export function restedLines(ledger: Pick<LineRows, 'lines'>, clock: Clock): Line
     kept = tookMs < leastMs ? null : { lines, until: readAt + restFactor * tookMs };
     return lines;
   };
+}
+
+/** Returns the measured speed and the limits. */
+export function paceOf(daemon: ViewedDaemon): Pace {
+  const { conductor, gate, times, fleet } = daemon;
+  const { uploads, poll, publish } = daemon.config();
+  return {
+    ...conductor.pace(),
+    // This host's limit is omitted in a fleet: the measured speed already includes every host's limit.
+    bandwidth: fleet === null ? times.limit() : null,
+    mayStart: times.mayStart(),
+    later: times.later(),
+    slots: slotsOf(fleet, uploads.concurrency),
+    room: roomOf(gate.snapshot()),
+    quota: conductor.quotaRoom(),
+    pollMs: poll.intervalMs,
+    quietMs: publish.quietMs,
+    atMostMs: publish.atMostMs,
+  };
+}
+
+/** Milliseconds until the hourly budget has admitted all of these further requests. */
+export function whenSentMs({ gate }: Pick<ViewedDaemon, 'gate'>, requests: number): number {
+  return untilRoomMs(requests, roomOf(gate.snapshot()));
+}
+
+/** Upload slots of all hosts that accept files. */
+function slotsOf(fleet: FleetView | null, here: number): number {
+  if (fleet === null) return here;
+  const others = fleet.known().filter((host) => host.name !== fleet.self && mayTake(host));
+  return others.reduce((sum, { doing }) => sum + doing.slots, here);
 }

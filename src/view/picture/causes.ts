@@ -1,4 +1,4 @@
-import { wholeSentence } from '../words/capitalised.ts';
+import { wholeSentence } from '../words/text.ts';
 import { unknownNameCodes } from '../../pipeline/file/failure.ts';
 import type { ReasonCode } from '../../pipeline/file/reasons.ts';
 

@@ -1,6 +1,5 @@
 import type { FolderStatus } from '../../intake/folder-status.ts';
-import { whyWords } from '../waits.ts';
-import type { WaitCause } from '../waits.ts';
+import { whyWords, type WaitCause } from '../waits.ts';
 import type { BudgetView, LivePicture, Picture } from './picture.ts';
 
 const inStatus = [

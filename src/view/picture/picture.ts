@@ -1,5 +1,4 @@
 import type { FolderStatus } from '../../intake/folder-status.ts';
-import type { Limit } from '../../pipeline/estimate.ts';
 import type { OperatorPause } from '../../pipeline/events.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 import type { Comparison } from '../../pipeline/rounds/adopt.ts';
@@ -7,9 +6,10 @@ import type { StageOrEnd } from '../stages.ts';
 import type { Wait } from '../waits.ts';
 import type { Accounts } from '../../watch/ports.ts';
 import type { FileView } from '../files/file-view.ts';
+import type { OutlookView } from '../outlook/outlook.ts';
 import type { FleetStatus } from '../hosts/host-view.ts';
-import type { DeafTargetView } from '../deaf-targets.ts';
-import type { NeedsYou } from './needs-you.ts';
+import type { DeafTarget } from '../hosts/fleet-view.ts';
+import type { Cause } from './causes.ts';
 
 /**
  * The complete state at one moment. Status, top, the page, metrics, systemd's status line and the JSON documents are
@@ -89,14 +89,6 @@ export interface LivePicture extends Picture {
   readonly daemon: { readonly running: true; readonly pid: number; readonly started_at: number };
   readonly outlook: OutlookView;
   readonly budget: BudgetView;
-}
-
-export interface OutlookView {
-  readonly limited_by: Limit;
-  /** The limit in words. */
-  readonly why: string;
-  /** Null if unknown. */
-  readonly done_at: number | null;
 }
 
 export interface Sentence {
@@ -185,4 +177,26 @@ export interface FeedView {
   /** Latest time of the next publish; null: nothing is waiting. */
   readonly next_at: number | null;
   readonly failure: string | null;
+}
+
+/** All files that need a person, by cause. */
+export interface NeedsYou {
+  readonly files: number;
+  /** Sorted by number of files, most first. */
+  readonly causes: readonly CauseView[];
+  /** Totals of the causes omitted from the list. */
+  readonly more: { readonly causes: number; readonly files: number };
+}
+
+export interface CauseView extends Cause {
+  readonly files: number;
+  /** When the first file with this cause stopped, epoch milliseconds; null if unknown. */
+  readonly since: number | null;
+  /** One example per folder and extension, most frequent first. Paths are absolute. */
+  readonly examples: readonly { readonly id: string; readonly path: string; readonly why: string | null }[];
+}
+
+/** A notification target that rejects messages, with the number waiting for it. */
+export interface DeafTargetView extends DeafTarget {
+  readonly waiting: number;
 }

@@ -1,41 +1,18 @@
-import type { DeafTarget } from '../hosts/fleet-view.ts';
 import type { FolderStatus } from '../../intake/folder-status.ts';
-import type { Folders } from '../../intake/folders.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
-import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
-import type { LineRows } from '../../ledger/queues.ts';
-import type { Conductor } from '../../pipeline/conductor.ts';
-import type { DropcastEvent, Pause } from '../../pipeline/events.ts';
-import type { ExpectationView } from '../../pipeline/expectation.ts';
-import type { Facts } from '../../pipeline/file/facts.ts';
+import type { DropcastEvent } from '../../pipeline/events.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
-import type { OperatorPauses } from '../../pipeline/operator-pauses.ts';
-import { briefly, pausedBy, stopOf } from '../waits.ts';
-import type { Wait } from '../waits.ts';
-import { pauseWords } from '../words/pause-words.ts';
 import { sumOfAccounts } from '../../watch/inventory.ts';
-import { asHeld, viewOf, viewsOf } from '../files/file-view.ts';
-import type { LiveDaemon, OfFleet } from '../files/file-view.ts';
-import { countSteps } from '../files/known-states.ts';
-import type { StepCounts } from '../files/known-states.ts';
-import { suspectsOf } from '../files/suspects.ts';
-import type { SuspectLedger } from '../files/suspects.ts';
+import { viewAt } from '../files/file-view.ts';
 import { fleetStatusOf } from '../hosts/host-view.ts';
-import { deafTargetViews } from '../deaf-targets.ts';
 import { outlookOf } from '../outlook/outlook.ts';
-import type { OutlookWorld, Waiting } from '../outlook/outlook.ts';
-import { createDay } from './day.ts';
-import { troubledFolders } from './documents.ts';
-import { createFeedTimes } from './feeds.ts';
-import { needsYouOf } from './needs-you.ts';
-import { moreUnderWay, nowFile, underWay } from './now.ts';
-import { createPassed } from './passed.ts';
-import type { BudgetView, LivePicture, Picture } from './picture.ts';
+import type { StepCounts } from '../stages.ts';
+import { momentOf, type ViewedDaemon } from '../viewed-daemon.ts';
+import { briefly, pausedBy, pauseWords, stopOf } from '../waits.ts';
+import type { BudgetView, DeafTargetView, LivePicture, Picture } from './picture.ts';
+import { mostListed, readRows, type PictureLedger, type RowsRead } from './read-rows.ts';
 import { countUnmet, sentenceOf, sentenceWithoutDaemon } from './sentence.ts';
-import { stagesOf } from './stages.ts';
-
-/** Maximum number of rows listed in a picture; `ls` lists all. */
-const mostListed = 20;
+import { moreUnderWay, nowFile, stagesOf, underWay } from './stages.ts';
+import { createDay, createFeedTimes, createPassed } from './tallies.ts';
 
 /** Maximum number of rows listed when all are requested. They take several hundred kilobytes. */
 export const mostOfAll = 1_000;
@@ -84,29 +61,6 @@ export const emptyPicture: Picture = {
   creates_wait_until: null,
 };
 
-type PictureLedger = LineRows &
-  SuspectLedger &
-  OfFleet &
-  Pick<Ledger, 'snapshot' | 'totals' | 'pauses' | 'selection' | 'ended' | 'latestLines' | 'latestPublished' | 'news'>;
-
-/** The parts of the running daemon that a picture shows. */
-interface PicturedDaemon extends LiveDaemon, OutlookWorld {
-  readonly startedAt: number;
-  readonly ledger: PictureLedger;
-  readonly conductor: LiveDaemon['conductor'] &
-    OutlookWorld['conductor'] &
-    Pick<Conductor, 'nextPollAt' | 'comparison' | 'createsPauses' | 'createsWaitUntil' | 'names'>;
-  readonly times: LiveDaemon['times'] & { limitUntil(): number | null; startAt(): number | null };
-  readonly folders: Pick<Folders, 'countSettling' | 'status'>;
-  readonly pauses: Pick<OperatorPauses, 'holds'>;
-  readonly expectations: { list(): readonly ExpectationView[] };
-  readonly messageTargets: { deaf(): readonly DeafTarget[] };
-}
-
-interface Events {
-  listen(listener: (event: DropcastEvent) => void): unknown;
-}
-
 export interface TakePicture {
   /**
    * Takes a picture. Rejects when the ledger cannot be read.
@@ -124,10 +78,12 @@ export interface TakePicture {
  * written constantly. Upload progress is in memory and always current.
  */
 export function createPictures(
-  daemon: PicturedDaemon,
-  world: { readonly events: Events; readonly clock: Clock },
+  daemon: ViewedDaemon,
+  {
+    events,
+    clock,
+  }: { readonly events: { listen(listener: (event: DropcastEvent) => void): unknown }; readonly clock: Clock },
 ): TakePicture {
-  const { events, clock } = world;
   const { ledger } = daemon;
   const passed = createPassed(clock);
   const day = createDay(ledger);
@@ -176,7 +132,7 @@ export function createPictures(
       paused: await ledger.pauses(),
       day: await day.view(at),
       feeds: await feeds.views(daemon.config(), daemon.conductor.feedsWaiting()),
-      deaf_targets: await deafTargetViews(daemon.messageTargets, ledger),
+      deaf_targets: await deafTargets(daemon),
       fleet: daemon.fleet === null ? null : await fleetStatusOf(daemon.fleet, ledger),
     });
   };
@@ -217,48 +173,6 @@ export async function pictureWithoutDaemon(
   };
 }
 
-/** The ledger's contents at one moment. */
-interface RowsRead {
-  readonly snapshot: LedgerSnapshot;
-  readonly waiting: Waiting;
-  readonly asShown: StepCounts;
-  /** The picture's parts that come from the ledger alone. */
-  readonly shown: Pick<
-    Picture,
-    'counts' | 'retrying' | 'needs_you' | 'needing' | 'working' | 'suspects' | 'adoption' | 'deletions'
-  >;
-}
-
-async function readRows(ledger: PictureLedger, daemon: PicturedDaemon | null, listed: number): Promise<RowsRead> {
-  const pause = daemon?.conductor.pause() ?? null;
-  const snapshot = await ledger.snapshot({
-    held: () => daemon?.rows.held() ?? [],
-    // Reading a thousand rows takes 20 ms, which is worthwhile only to find refused files.
-    working: isLongRefusal(pause) ? 1_000 : mostListed,
-    needing: listed,
-  });
-  const { working, needing, held, counts, nextTryAt } = snapshot;
-  const live = daemon && asHeld(daemon, held);
-  const asShown = countSteps(working.filter(({ id }) => held.includes(id)));
-  const deletions = await ledger.totals('deletions');
-  const isPaused = daemon !== null && daemon.conductor.pauses.list().length > 0;
-  return {
-    snapshot,
-    waiting: { backlog: await ledger.totals('backlog'), lines: isPaused ? await ledger.lines([]) : [] },
-    asShown,
-    shown: {
-      counts: asShown(counts),
-      retrying: { files: counts['retrying'] ?? 0, next_at: nextTryAt },
-      needs_you: needsYouOf(snapshot),
-      needing: await viewsOf(ledger, live, [...needing, ...refusedFor(working, pause)].slice(0, listed)),
-      working: await viewsOf(ledger, live, firstOf(working, held)),
-      suspects: (await suspectsOf(ledger, daemon)).suspects.length,
-      adoption: { ...(await ledger.totals('adoption')), comparing: null },
-      deletions: { files: deletions.files, next_at: deletions.nextAt },
-    },
-  };
-}
-
 interface Found extends Pick<Picture, 'at' | 'paused' | 'day' | 'feeds' | 'deaf_targets' | 'fleet'> {
   /** Maximum number of rows, and of paths per folder, listed. */
   readonly listed: number;
@@ -266,18 +180,18 @@ interface Found extends Pick<Picture, 'at' | 'paused' | 'day' | 'feeds' | 'deaf_
   readonly passed: (state: string) => number;
 }
 
-function compose(daemon: PicturedDaemon, rows: RowsRead, { passed, listed, ...found }: Found): LivePicture {
+function compose(daemon: ViewedDaemon, rows: RowsRead, { passed, listed, ...found }: Found): LivePicture {
   const { conductor, times } = daemon;
   const { snapshot, shown, asShown } = rows;
   const { counts } = shown;
   const { at, day } = found;
-  const live = asHeld(daemon, snapshot.held);
   const pause = conductor.pause() ?? conductor.createsPauses().find(({ channel }) => channel === undefined) ?? null;
   const settling = daemon.folders.countSettling();
   const folders = foldersOf(daemon, asShown, listed);
   const expectations = daemon.expectations.list();
   const outlook = outlookOf(daemon, rows.waiting, at);
-  const waits = daemon.waits();
+  const moment = momentOf(daemon, snapshot.held);
+  const stop = stopOf(moment.waits);
   const under = underWay(snapshot);
   const nextPollAt = conductor.nextPollAt();
   return {
@@ -285,7 +199,7 @@ function compose(daemon: PicturedDaemon, rows: RowsRead, { passed, listed, ...fo
     ...found,
     daemon: { running: true, pid: process.pid, started_at: daemon.startedAt },
     config: daemon.config().file,
-    waits,
+    waits: moment.waits,
     waiting: pause && { kind: pause.kind, why: pause.why, since: pause.since, next_probe_at: pause.nextProbeAt },
     unknown: conductor.names.unknown(),
     settling,
@@ -302,7 +216,7 @@ function compose(daemon: PicturedDaemon, rows: RowsRead, { passed, listed, ...fo
     uploads: { bytes_per_second: times.limit(), until: times.limitUntil(), start_at: times.startAt() },
     budget: budgetOf(daemon, at),
     now: {
-      files: under.map((facts) => nowFile(viewOf(live, facts), nextPollAt)),
+      files: under.map((facts) => nowFile(viewAt(moment, facts), nextPollAt)),
       more: moreUnderWay(counts, under.length),
     },
     folders,
@@ -312,18 +226,13 @@ function compose(daemon: PicturedDaemon, rows: RowsRead, { passed, listed, ...fo
     creates_wait_until: conductor.createsWaitUntil(),
     sentence: sentenceOf({
       ...workIn(counts, settling),
-      stopped: stoppedBy(waits),
+      stopped: stop && briefly(stop),
       needsYou: shown.needs_you.files,
-      frozenFolders: troubledFolders({ folders }).filter(({ state }) => state === 'frozen').length,
+      frozenFolders: folders.filter(({ state }) => state === 'frozen').length,
       unmet: countUnmet(expectations),
       today: day.today,
     }),
   };
-}
-
-function stoppedBy(waits: readonly Wait[]): string | null {
-  const stop = stopOf(waits);
-  return stop === null ? null : briefly(stop);
 }
 
 /** Groups file counts as the headline sentence needs them. Pure. */
@@ -338,7 +247,7 @@ function workIn(counts: Picture['counts'], settling: number) {
   };
 }
 
-function budgetOf({ gate }: PicturedDaemon, now: number): BudgetView {
+function budgetOf({ gate }: ViewedDaemon, now: number): BudgetView {
   const { used, limit, others, total, blockedUntil, reported, frees } = gate.snapshot();
   return {
     used,
@@ -352,43 +261,22 @@ function budgetOf({ gate }: PicturedDaemon, now: number): BudgetView {
 }
 
 /** @param listed maximum number of unselected files listed per folder */
-function foldersOf(daemon: PicturedDaemon, asShown: StepCounts, listed: number): readonly FolderStatus[] {
-  return daemon.folders.status().map((folder) => ({
-    ...folder,
-    why: folder.why ?? whyHeld(daemon, folder.path),
-    left_out: { ...folder.left_out, paths: folder.left_out.paths.slice(0, listed) },
-    accounts: { ...folder.accounts, known: asShown(folder.accounts.known, folder.path) },
-  }));
+function foldersOf(daemon: ViewedDaemon, asShown: StepCounts, listed: number): readonly FolderStatus[] {
+  return daemon.folders.status().map((folder) => {
+    const held = daemon.pauses.holds(folder.path);
+    return {
+      ...folder,
+      why: folder.why ?? (held && pauseWords(held, Date.now())),
+      left_out: { ...folder.left_out, paths: folder.left_out.paths.slice(0, listed) },
+      accounts: { ...folder.accounts, known: asShown(folder.accounts.known, folder.path) },
+    };
+  });
 }
 
-/** Describes the operator's pause that covers the folder; null without one. */
-function whyHeld({ pauses }: PicturedDaemon, folder: string): string | null {
-  const held = pauses.holds(folder);
-  return held && pauseWords(held, Date.now());
-}
-
-/** Sorts by arrival, with files that have a running step first. */
-function firstOf(working: readonly Facts[], held: readonly string[]): readonly Facts[] {
-  const others = working.filter(({ id }) => !held.includes(id)).slice(0, Math.max(0, mostListed - held.length));
-  const shown = new Set([...held, ...others.map(({ id }) => id)]);
-  return working.filter(({ id }) => shown.has(id));
-}
-
-/**
- * How long an upload host may refuse uploads before its files need a person, in milliseconds: it may never accept them.
- * dropcast keeps trying.
- */
-const longRefusalMs = 3_600_000;
-
-function isLongRefusal(pause: Pick<Pause, 'holds' | 'since'> | null): boolean {
-  return pause?.holds === 'uploads' && Date.now() - pause.since >= longRefusalMs;
-}
-
-/** Returns files that their upload host has refused for a long time. */
-export function refusedFor(working: readonly Facts[], pause: Pick<Pause, 'holds' | 'since'> | null): readonly Facts[] {
-  if (!isLongRefusal(pause)) return [];
-  return working.filter(
-    ({ notBefore, uploadUrl, uploadedAt, lastFailure }) =>
-      notBefore !== null && uploadUrl !== null && uploadedAt === null && lastFailure?.kind === 'offline',
-  );
+/** Counts the waiting messages in the ledger only when a target accepts none. */
+async function deafTargets({ messageTargets, ledger }: ViewedDaemon): Promise<readonly DeafTargetView[]> {
+  const deaf = messageTargets.deaf();
+  if (deaf.length === 0) return [];
+  const waiting = await ledger.news.countWaiting();
+  return deaf.map((each) => ({ ...each, waiting: waiting.get(each.name) ?? 0 }));
 }

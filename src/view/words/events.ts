@@ -1,13 +1,8 @@
 import type { DropcastEvent, NameKind } from '../../pipeline/events.ts';
-import { stateOf } from '../../pipeline/file/facts.ts';
-import type { Facts } from '../../pipeline/file/facts.ts';
+import { stateOf, type Facts } from '../../pipeline/file/facts.ts';
 import { channelRefusal, isHeldByRules, isIgnored, wasThereBefore } from '../../pipeline/file/reasons.ts';
-import { headingOf, ofName, ofPause, waitWords } from '../waits.ts';
-import { size } from './amounts.ts';
-import { capitalised } from './capitalised.ts';
-import { clockTime } from './clock-time.ts';
-import { pauseWords } from './pause-words.ts';
-import { obstacleOf, overWords } from './stop-words.ts';
+import { headingOf, ofName, ofPause, waitWords, pauseWords, obstacleOf, overWords } from '../waits.ts';
+import { size, capitalised, clockTime } from './text.ts';
 
 export type NewsLevel = 'info' | 'warn' | 'error';
 

@@ -1,6 +1,6 @@
 import { configJsonSchema } from '../../../src/config/json-schema.ts';
 import { exitCodes } from '../../../src/cli/shell.ts';
-import { knownStates } from '../../../src/view/files/known-states.ts';
+import { knownStates } from '../../../src/view/stages.ts';
 import { allCommands, describeProgram } from '../../../scripts/package/command-tree.ts';
 import type { OptionDocument } from '../../../scripts/package/command-tree.ts';
 import { configurationItems } from './configuration.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Config, Expectation } from '../../../src/config/config.ts';
 import { createEventStream } from '../../../src/daemon/events.ts';
 import { createExpectations } from '../../../src/daemon/expectations/expectations.ts';
-import { expectationWords } from '../../../src/view/words/expectation-words.ts';
+import { expectationWords } from '../../../src/view/words/picture-words.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { clockTime } from '../../../src/view/words/clock-time.ts';
+import { clockTime } from '../../../src/view/words/text.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import { createNotifications } from '../../../src/status/notifications/notifications.ts';
 import { startVideoHost } from '../../e2e/video-host.ts';

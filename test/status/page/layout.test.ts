@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { html } from 'hono/html';
-import { breakable } from '../../../src/status/page/breakable.ts';
+import { breakable } from '../../../src/status/page/elements.ts';
 import { viewPage } from '../../../src/status/page/layout.ts';
 import type { PageWorld } from '../../../src/status/page/world.ts';
 import type { ExpectationView } from '../../../src/pipeline/expectation.ts';

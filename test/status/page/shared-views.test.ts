@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { SharedViews } from '../../../src/status/page/shared-views.ts';
+import { SharedViews } from '../../../src/status/page/live.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { waitsElsewhere } from '../../../src/view/hosts/elsewhere-words.ts';
+import { waitsElsewhere } from '../../../src/view/hosts/host-words.ts';
 import type { Host } from '../../../src/view/hosts/fleet-view.ts';
 import { FakeFleet, noon, someHost } from '../../fleet/fake-fleet.ts';
 

@@ -1,4 +1,4 @@
-import { needsYouIn } from '../../../view/picture/needs-you.ts';
+import { needsYouIn } from '../../../view/picture/read-rows.ts';
 import type { FolderStatus } from '../../../intake/folder-status.ts';
 import { stopOf, waitWords } from '../../../view/waits.ts';
 import type { Wait } from '../../../view/waits.ts';

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { deafWords } from '../../../view/deaf-targets.ts';
-import type { DeafTargetView } from '../../../view/deaf-targets.ts';
+import { deafWords } from '../../../view/words/picture-words.ts';
+import type { DeafTargetView } from '../../../view/picture/picture.ts';
 import type { NotifyTarget } from '@dropcast/notify/target';
 import { shellWord } from '../../../shell-word.ts';
 import { commandLine, configOf } from '../finding.ts';

@@ -1,10 +1,8 @@
-import { grouped, visibleText } from '@dropcast/pages';
-import type { Html } from '@dropcast/pages';
+import { grouped, visibleText, type Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { needsYou, queryWords } from '../../../view/files/query.ts';
-import type { FileQuery, QueryWord } from '../../../view/files/query.ts';
+import { needsYou, queryWords, type FileQuery, type QueryWord } from '../../../view/files/query.ts';
 import type { FacetCount, FileFacets } from '../../../pipeline/file/selection.ts';
-import { filesAddress } from './address.ts';
+import { filesAddress } from '../elements.ts';
 
 /** Maximum number of values shown directly per property; the rest are folded. */
 const mostShown = 6;

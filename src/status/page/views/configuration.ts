@@ -1,9 +1,25 @@
-import { badge, counted, emptyState, facts, named, pagination, table, unseen, visibleText } from '@dropcast/pages';
-import type { Html, View } from '@dropcast/pages';
+import {
+  badge,
+  counted,
+  emptyState,
+  facts,
+  named,
+  pagination,
+  table,
+  unseen,
+  visibleText,
+  type Html,
+  type View,
+} from '@dropcast/pages';
 import { html } from 'hono/html';
-import { configView, tryPath } from '../../../daemon/rules/config-view.ts';
-import type { ConfigView, FolderView, TriedPath } from '../../../daemon/rules/config-view.ts';
-import { breakable } from '../breakable.ts';
+import {
+  configView,
+  tryPath,
+  type ConfigView,
+  type FolderView,
+  type TriedPath,
+} from '../../../daemon/rules/config-view.ts';
+import { breakable } from '../elements.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
 
 const PER_PAGE = 20;

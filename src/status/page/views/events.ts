@@ -1,7 +1,19 @@
-import { addressOf, badge, counted, emptyState, named, select, table, time, visibleText } from '@dropcast/pages';
-import type { BadgeKind, Html, View } from '@dropcast/pages';
+import {
+  addressOf,
+  badge,
+  counted,
+  emptyState,
+  named,
+  select,
+  table,
+  time,
+  visibleText,
+  type BadgeKind,
+  type Html,
+  type View,
+} from '@dropcast/pages';
 import { html } from 'hono/html';
-import { clockTime } from '../../../view/words/clock-time.ts';
+import { clockTime } from '../../../view/words/text.ts';
 import type { NewsLine } from '../../../daemon/news/lines.ts';
 import { isAtLeast, isIn } from '../../../daemon/news/selection.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';

@@ -1,18 +1,25 @@
-import { counted, emptyState, fileSize, grouped, named, table, visibleText } from '@dropcast/pages';
-import type { Html, View } from '@dropcast/pages';
-import { html } from 'hono/html';
-import { filesOf } from '../../../view/files/files-view.ts';
-import type { FilesView, SettlingView } from '../../../view/files/files-view.ts';
-import { readQuery } from '../../../view/files/query.ts';
-import type { FileQuery } from '../../../view/files/query.ts';
-import { filesAddress, queryOf, settlingAddress } from '../files/address.ts';
-import { fileRows } from '../files/file-rows.ts';
-import { filters, isFiltered } from '../files/filters.ts';
-import { notice, noticeOf } from '../files/notice.ts';
-import type { Asked, PageEvent, PageWorld } from '../world.ts';
-import { bulkCommands } from '../files/bulk-commands.ts';
 import { basename, dirname } from 'node:path/posix';
-import { stageBadge } from '../files/stage-badge.ts';
+import {
+  counted,
+  emptyState,
+  fileSize,
+  grouped,
+  named,
+  table,
+  visibleText,
+  type Html,
+  type View,
+  type Column,
+} from '@dropcast/pages';
+import { html } from 'hono/html';
+import { filesOf, type FilesView, type SettlingView } from '../../../view/files/files-view.ts';
+import { readQuery, type FileQuery } from '../../../view/files/query.ts';
+import { filesAddress, queryOf, settlingAddress, stageBadge, hostName, moment, fileAddress } from '../elements.ts';
+import { filters, isFiltered } from '../files/filters.ts';
+import { notice, noticeOf, bulkCommands } from '../files/bulk-commands.ts';
+import type { Asked, PageEvent, PageWorld } from '../world.ts';
+import type { FileView } from '../../../view/files/file-view.ts';
+import { reasonWords } from '../../../view/files/progress-words.ts';
 
 const perPage = 50;
 
@@ -120,4 +127,65 @@ function settlingRows(files: readonly SettlingView[]): Html {
       { heading: 'Size', kind: 'number', cell: ({ size }) => fileSize(size) },
     ],
   });
+}
+
+/**
+ * Renders files, one per row, with the reason in the row. @param hasTicks adds a checkbox to each row, for commands on
+ * many files
+ */
+export function fileRows(
+  files: readonly FileView[],
+  { now, hasTicks }: { readonly now: number; readonly hasTicks: boolean },
+): Html {
+  const tick: Column<FileView> = {
+    heading: 'Tick',
+    kind: 'picture',
+    cell: ({ id, path }) =>
+      html`<input type="checkbox" name="id" value="${id}" aria-label="Select ${visibleText(basename(path))}" />`,
+  };
+  const reasons = reasonsOf(files, now);
+  return table({
+    label: 'Files',
+    items: files,
+    keyOf: ({ id }) => id,
+    columns: [
+      ...(hasTicks ? [tick] : []),
+      { heading: 'File', kind: 'main', cell: nameCell },
+      { heading: 'State', cell: stageBadge },
+      ...(files.some(({ host }) => host !== null) ? [hostColumn] : []),
+      {
+        heading: 'Why, and what is next',
+        cell: ({ id }) => html`<span class="reason">${reasons.get(id) ?? ''}</span>`,
+      },
+      { heading: 'Size', kind: 'number', cell: ({ size }) => fileSize(size) },
+      { heading: 'When', kind: 'minor', cell: ({ times }) => moment(times.ended ?? times.discovered, now) },
+    ],
+  });
+}
+
+/** Maps file ids to reasons. A long reason shared by consecutive files is written once. */
+function reasonsOf(files: readonly FileView[], now: number): ReadonlyMap<string, Html | string> {
+  const words = files.map((file) => reasonWords(file, now));
+  return new Map(
+    files.map(({ id }, at) => {
+      const reason = words[at] ?? '';
+      const isRepeated = reason.length > longestRepeated && reason === words[at - 1];
+      return [id, isRepeated ? html`<span class="muted">as above</span>` : visibleText(reason)];
+    }),
+  );
+}
+
+/** Longest reason repeated in each row, in characters: it fits on one line. */
+const longestRepeated = 60;
+
+/** Shown only in a fleet. */
+const hostColumn: Column<FileView> = {
+  heading: 'Host',
+  kind: 'minor',
+  cell: ({ host }) => (host === null ? '' : hostName(host)),
+};
+
+function nameCell({ id, path }: FileView): Html {
+  return html`<a href="${fileAddress(id)}">${named(basename(path))}</a>
+    <span class="under">${named(dirname(path))}</span>`;
 }

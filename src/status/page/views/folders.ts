@@ -10,14 +10,16 @@ import {
   table,
   unseen,
   visibleText,
+  type BadgeKind,
+  type Html,
+  type View,
 } from '@dropcast/pages';
-import type { BadgeKind, Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { pauseWords } from '../../../view/words/pause-words.ts';
+import { pauseWords } from '../../../view/waits.ts';
 import type { FolderStatus } from '../../../intake/folder-status.ts';
 import { operatorCommand } from '../../../service-user.ts';
 import { countsAsRead, stagesAndEnds } from '../../../view/stages.ts';
-import { momentAndSpan } from '../moment.ts';
+import { momentAndSpan } from '../elements.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
 
 /** Shows how each folder is watched, what it contains, and what is left alone and why. */

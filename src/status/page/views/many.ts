@@ -1,12 +1,17 @@
-import { type Html, type View, counted, grouped, named, select, visibleText } from '@dropcast/pages';
+import { counted, grouped, named, select, visibleText, type Html, type View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { readQuery } from '../../../view/files/query.ts';
-import { whenSentMs } from '../../../view/outlook/pace.ts';
-import { channelsToChoose, filesAddress, queryOf } from '../files/address.ts';
-import { type BulkCommand, type BulkResult, type BulkWanted, bulkCommands, digestOf } from '../files/bulk-commands.ts';
-import { leftWords } from '../files/notice.ts';
-import { moment } from '../moment.ts';
-import { type Asked, PageError, type PageEvent, type PageWorld } from '../world.ts';
+import { whenSentMs } from '../../../view/outlook/outlook.ts';
+import { channelsToChoose, filesAddress, queryOf, moment } from '../elements.ts';
+import {
+  bulkCommands,
+  digestOf,
+  leftWords,
+  type BulkCommand,
+  type BulkResult,
+  type BulkWanted,
+} from '../files/bulk-commands.ts';
+import { PageError, type Asked, type PageEvent, type PageWorld } from '../world.ts';
 
 /**
  * Asks for confirmation before a command on many files, stating their number, the cost and the completion time. @throws

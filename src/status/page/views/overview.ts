@@ -1,7 +1,4 @@
 import {
-  type BadgeKind,
-  type Html,
-  type View,
   badge,
   barChart,
   counted,
@@ -12,6 +9,9 @@ import {
   span,
   time,
   visibleText,
+  type BadgeKind,
+  type Html,
+  type View,
 } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { ExpectationView } from '../../../pipeline/expectation.ts';
@@ -19,17 +19,11 @@ import { limitSentence } from '../../../view/outlook/limit-words.ts';
 import type { BudgetView, DayView, LivePicture, Picture, Sentence, StageView } from '../../../view/picture/picture.ts';
 import { stageWord } from '../../../view/stages.ts';
 import { whyWords } from '../../../view/waits.ts';
-import { rate } from '../../../view/words/amounts.ts';
-import { clockTime } from '../../../view/words/clock-time.ts';
-import { expectationWords } from '../../../view/words/expectation-words.ts';
-import { filesAddress } from '../files/address.ts';
-import { channelsToChoose } from '../files/address.ts';
-import { moment } from '../moment.ts';
+import { rate, clockTime } from '../../../view/words/text.ts';
+import { expectationWords } from '../../../view/words/picture-words.ts';
+import { filesAddress, channelsToChoose, moment } from '../elements.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
-import { feedsPanel } from './overview/feeds.ts';
-import { hostsPanel } from './overview/hosts.ts';
-import { needsYouPanel } from './overview/needs-you.ts';
-import { nowPanel } from './overview/now.ts';
+import { feedsPanel, hostsPanel, needsYouPanel, nowPanel } from './overview-panels.ts';
 
 /** Shows one sentence on the overall state, then where files are, what needs a person, and what is in progress. */
 export async function overview({ daemon, picture, now, mayChange }: PageWorld): Promise<View<PageEvent>> {

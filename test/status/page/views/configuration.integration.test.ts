@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../../../src/daemon/daemon.ts';
-import { createOutcomes } from '../../../../src/status/page/files/outcomes.ts';
+import { createOutcomes } from '../../../../src/status/page/files/bulk-commands.ts';
 import { configuration } from '../../../../src/status/page/views/configuration.ts';
 import type { PageWorld } from '../../../../src/status/page/world.ts';
 import { scratch } from '../../../config/scratch.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createNewsLines } from '../../../../src/daemon/news/lines.ts';
 import type { News } from '../../../../src/daemon/news/news.ts';
 import type { Daemon } from '../../../../src/daemon/daemon.ts';
-import { createOutcomes } from '../../../../src/status/page/files/outcomes.ts';
+import { createOutcomes } from '../../../../src/status/page/files/bulk-commands.ts';
 import { events } from '../../../../src/status/page/views/events.ts';
 import { wordsOf } from '../words-of.ts';
 

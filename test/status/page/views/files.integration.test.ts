@@ -3,7 +3,7 @@ import { parseHTML } from 'linkedom';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openLedger } from '../../../../src/ledger/ledger.ts';
 import type { Ledger } from '../../../../src/ledger/ledger.ts';
-import { createOutcomes } from '../../../../src/status/page/files/outcomes.ts';
+import { createOutcomes } from '../../../../src/status/page/files/bulk-commands.ts';
 import { file } from '../../../../src/status/page/views/file.ts';
 import { files } from '../../../../src/status/page/views/files.ts';
 import { many } from '../../../../src/status/page/views/many.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Daemon } from '../../../../src/daemon/daemon.ts';
-import { createOutcomes } from '../../../../src/status/page/files/outcomes.ts';
+import { createOutcomes } from '../../../../src/status/page/files/bulk-commands.ts';
 import { folders } from '../../../../src/status/page/views/folders.ts';
 import type { PageWorld } from '../../../../src/status/page/world.ts';
 import type { OperatorPause } from '../../../../src/pipeline/events.ts';

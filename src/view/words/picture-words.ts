@@ -1,5 +1,7 @@
-import { clockTime } from './clock-time.ts';
+import { clockTime } from './text.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
+import type { Comparison } from '../../pipeline/rounds/adopt.ts';
+import type { DeafTargetView } from '../picture/picture.ts';
 
 /** Describes an expectation's state in a few words, for status and page: `1 of 2 files missing since 18:30`. */
 export function expectationWords(
@@ -27,4 +29,17 @@ export function expectationWords(
 
 function filesOf(count: number): string {
   return count === 1 ? '1 file' : `${count} files`;
+}
+
+/** Example: `comparing with 12,000 videos: 37 %`. */
+export function comparisonWords({ videos, share }: Comparison): string {
+  const all = videos === null ? 'the videos of the service' : `${videos.toLocaleString('en')} videos`;
+  return `comparing with ${all}${share === null ? '' : `: ${Math.floor(100 * share)} %`}`;
+}
+
+/** Example: `ntfy "phone" has accepted nothing since 14:32: answered 401; 3 messages wait`. */
+export function deafWords({ name, type, why, since, waiting }: DeafTargetView, now: number): string {
+  const who = name === type ? type : `${type} "${name}"`;
+  const wait = waiting === 0 ? '' : `; ${waiting === 1 ? '1 message waits' : `${waiting} messages wait`}`;
+  return `${who} has accepted nothing since ${clockTime(since, now)}: ${why}${wait}`;
 }
