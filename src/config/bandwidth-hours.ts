@@ -1,5 +1,7 @@
 import { doOverlap, isInWindow, nextMinute, parseWindow } from './day-window.ts';
 import type { DayWindow } from './day-window.ts';
+import { type Parsed, refused } from './parsed.ts';
+import { isMapping } from './raw-tree.ts';
 import { BANDWIDTH_FORM, parseBandwidth } from './units.ts';
 
 /** Combined limit for all uploads by time of day, in bytes per second; `null` is unlimited. Windows never overlap. */
@@ -10,7 +12,7 @@ export interface BandwidthHours {
 }
 
 /** A mistake in the configured limits. */
-export interface HoursIssue {
+interface HoursIssue {
   readonly message: string;
   /** The faulty entry; absent if the mistake concerns all entries. */
   readonly key?: string;
@@ -18,7 +20,7 @@ export interface HoursIssue {
   readonly isName?: boolean;
 }
 
-type Parsed =
+type ParsedHours =
   | { readonly ok: true; readonly value: BandwidthHours }
   | { readonly ok: false; readonly issues: readonly HoursIssue[] };
 
@@ -30,21 +32,40 @@ const HOURS_FORM = `${BANDWIDTH_FORM}; or by the time of day { "08:00-18:00": 20
  *
  * @param value as parsed from YAML
  */
-export function parseBandwidthHours(value: unknown): Parsed {
-  if (typeof value === 'string') return always(value);
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return refused([{ message: value === null ? 'has no value; set one or remove the key' : `write ${HOURS_FORM}` }]);
-  const entries = Object.entries(value).map(([key, limit]) => entryOf(key, limit));
-  const issues = [...entries.flatMap(({ issue }) => issue ?? []), ...overlaps(entries)];
+export function parseBandwidthHours(value: unknown): ParsedHours {
+  if (typeof value === 'string') {
+    const always = parseLimit(value);
+    return always.ok ? { ok: true, value: { windows: [], otherwise: always.value } } : { ok: false, issues: [always] };
+  }
+  if (!isMapping(value)) {
+    const message = value === null ? 'has no value; set one or remove the key' : `write ${HOURS_FORM}`;
+    return { ok: false, issues: [{ message }] };
+  }
+  const issues: HoursIssue[] = [];
+  const windows = new Map<string, BandwidthHours['windows'][number]>();
+  let otherwise: number | null = null;
+  for (const [key, written] of Object.entries(value)) {
+    const limit = parseLimit(written);
+    const bytesPerSecond = limit.ok ? limit.value : null;
+    const window = key === OTHERWISE ? null : parseWindow(key);
+    if (window?.ok === false) issues.push({ key, isName: true, message: window.message });
+    else if (!limit.ok) issues.push({ key, message: limit.message });
+    if (window === null) otherwise = bytesPerSecond;
+    if (window?.ok !== true) continue;
+    // The limits of windows that overlap would contradict each other.
+    const [earlier] = [...windows].find(([, other]) => doOverlap(window.value, other)) ?? [];
+    if (earlier !== undefined) issues.push({ key, isName: true, message: `overlaps "${earlier}"` });
+    windows.set(key, { ...window.value, bytesPerSecond });
+  }
   if (!Object.hasOwn(value, OTHERWISE)) issues.push({ message: 'needs otherwise: the limit at all other times' });
-  if (issues.length > 0) return refused(issues);
-  const windows = entries.flatMap(({ window, bytesPerSecond }) =>
-    window === null ? [] : [{ ...window, bytesPerSecond }],
-  );
-  return {
-    ok: true,
-    value: { windows, otherwise: entries.find(({ key }) => key === OTHERWISE)?.bytesPerSecond ?? null },
-  };
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, value: { windows: [...windows.values()], otherwise } };
+}
+
+/** Parses the limit of all uploads or of one window. */
+function parseLimit(written: unknown): Parsed<number | null> {
+  if (typeof written !== 'string') return refused(`write ${BANDWIDTH_FORM}`);
+  const rate = parseBandwidth(written);
+  return rate.ok && rate.value === Infinity ? { ok: true, value: null } : rate;
 }
 
 /** The limit at a given time (epoch milliseconds). */
@@ -57,49 +78,4 @@ export function limitAt({ windows, otherwise }: BandwidthHours, atMs: number): n
 export function limitChangesAt(hours: BandwidthHours, atMs: number): number | null {
   const now = limitAt(hours, atMs);
   return hours.windows.length === 0 ? null : nextMinute(atMs, (minute) => limitAt(hours, minute) !== now);
-}
-
-function always(text: string): Parsed {
-  const rate = parseBandwidth(text);
-  return rate.ok
-    ? { ok: true, value: { windows: [], otherwise: limitOf(rate.value) } }
-    : refused([{ message: rate.message }]);
-}
-
-interface Entry {
-  readonly key: string;
-  /** Null if the entry is `otherwise` or not a valid window. */
-  readonly window: DayWindow | null;
-  readonly bytesPerSecond: number | null;
-  readonly issue?: HoursIssue;
-}
-
-function entryOf(key: string, limit: unknown): Entry {
-  const window = key === OTHERWISE ? null : parseWindow(key);
-  const rate =
-    typeof limit === 'string' ? parseBandwidth(limit) : { ok: false as const, message: `write ${BANDWIDTH_FORM}` };
-  const entry = {
-    key,
-    window: window?.ok === true ? window.value : null,
-    bytesPerSecond: rate.ok ? limitOf(rate.value) : null,
-  };
-  if (window?.ok === false) return { ...entry, issue: { key, isName: true, message: window.message } };
-  return rate.ok ? entry : { ...entry, issue: { key, message: rate.message } };
-}
-
-/** Reports overlapping windows, because their limits would contradict each other. */
-function overlaps(entries: readonly Entry[]): HoursIssue[] {
-  return entries.flatMap(({ key, window }, index) => {
-    if (window === null) return [];
-    const earlier = entries.slice(0, index).find((other) => other.window !== null && doOverlap(window, other.window));
-    return earlier === undefined ? [] : [{ key, isName: true, message: `overlaps "${earlier.key}"` }];
-  });
-}
-
-function refused(issues: readonly HoursIssue[]): Parsed {
-  return { ok: false, issues };
-}
-
-function limitOf(bytesPerSecond: number): number | null {
-  return Number.isFinite(bytesPerSecond) ? bytesPerSecond : null;
 }

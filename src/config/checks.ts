@@ -1,17 +1,15 @@
 import { resolve } from 'node:path';
-import { lintDoneMarker } from '../routing/done-marker.ts';
-import { doubtMoveTemplate, lintGlob, lintMoveTemplate, lintRules, type LooseRule } from '../routing/lint.ts';
+import { doubtMoveTemplate, lintRules, type LooseRule } from '../routing/lint.ts';
 import { renderDirectory } from '../routing/template.ts';
 import { quoted } from '../routing/text.ts';
-import { isLoopback, parseListen } from './addresses.ts';
+import { isLoopback, isOnThisMachine, parseLedgerAddress, parseListen } from './addresses.ts';
 import { nameOfMachine, variable, type Environment } from './environment.ts';
-import { isOnThisMachine, parseLedgerAddress } from './ledger-address.ts';
 import { isWithin, readSocketPath, socketPath, type ConfigPaths } from './paths.ts';
 import { error, warning, type Finding } from './problem.ts';
 import { formatKeyPath, isMapping, listOf, parseKeyPath, property, textOf, type KeyPath } from './raw-tree.ts';
 
 /**
- * Runs the checks that a schema cannot express: globs, templates, rules, how paths relate, and addresses of this
+ * Runs the checks that a schema cannot express: rules, how paths relate, and addresses of this
  * machine. Works on the raw tree so that one wrong key does not hide other mistakes. Never touches the disk.
  */
 export function checkTree(tree: unknown, paths: ConfigPaths, environment: Environment): readonly Finding[] {
@@ -31,41 +29,15 @@ export function checkTree(tree: unknown, paths: ConfigPaths, environment: Enviro
 }
 
 function checkFolder(folder: unknown, path: KeyPath): Finding[] {
-  const marker = textOf(property(folder, 'done_marker'));
   const move = textOf(property(property(folder, 'after_ready'), 'move'));
+  const doubt = move === undefined ? null : doubtMoveTemplate(move);
   return [
-    ...checkGlobs(property(folder, 'include'), [...path, 'include']),
-    ...checkGlobs(property(folder, 'exclude'), [...path, 'exclude']),
-    ...(marker === undefined || marker === 'off'
-      ? []
-      : errorOrNothing([...path, 'done_marker'], lintDoneMarker(marker))),
-    ...listOf(property(folder, 'expect')).flatMap((each, index) =>
-      checkGlobs([property(each, 'match')], [...path, 'expect', index]).map((finding) => ({
-        ...finding,
-        path: [...path, 'expect', index, 'match'],
-      })),
-    ),
-    ...(move === undefined ? [] : checkMove(move, [...path, 'after_ready', 'move'])),
+    ...(doubt === null ? [] : [warning([...path, 'after_ready', 'move'], doubt)]),
     ...lintRules(looseRules(property(folder, 'rules'), [...path, 'rules'])).map(({ key, severity, message }) => ({
       ...error(parseKeyPath(key), message),
       severity,
     })),
   ];
-}
-
-function checkMove(template: string, path: KeyPath): Finding[] {
-  const doubt = doubtMoveTemplate(template);
-  return [...errorOrNothing(path, lintMoveTemplate(template)), ...(doubt === null ? [] : [warning(path, doubt)])];
-}
-
-function checkGlobs(globs: unknown, path: KeyPath): Finding[] {
-  return listOf(globs).flatMap((glob, index) =>
-    typeof glob === 'string' ? errorOrNothing([...path, index], lintGlob(glob)) : [],
-  );
-}
-
-function errorOrNothing(path: KeyPath, message: string | null): Finding[] {
-  return message === null ? [] : [error(path, message)];
 }
 
 function looseRules(rules: unknown, path: KeyPath): LooseRule[] {

@@ -1,7 +1,7 @@
 import type { NotifyTarget } from '@dropcast/notify/target';
 import type { Rule } from '../routing/plan.ts';
 import { nameOfMachine, type Environment } from './environment.ts';
-import { type LedgerAddress, isOnThisMachine } from './ledger-address.ts';
+import { type LedgerAddress, isOnThisMachine } from './addresses.ts';
 import { type ConfigPaths, resolvePath, socketPath } from './paths.ts';
 import type { Problem } from './problem.ts';
 import type { CheckedTree } from './schema.ts';

@@ -14,23 +14,7 @@ export const includedExtensions: readonly string[] = (
  * Video and audio extensions that few services accept. A folder with its own `include` may also omit extensions from
  * the default list.
  */
-const rarelyTaken = [
-  'mk3d',
-  'mka',
-  'insv',
-  'lrv',
-  'mod',
-  'tod',
-  'r3d',
-  'braw',
-  'ari',
-  'crm',
-  'rm',
-  'rmvb',
-  'caf',
-  'w64',
-  'bwf',
-];
+const rarelyTaken = 'mk3d mka insv lrv mod tod r3d braw ari crm rm rmvb caf w64 bwf'.split(' ');
 
 const extensions = new Set([...includedExtensions, ...rarelyTaken]);
 

@@ -1,14 +1,27 @@
 import { z } from 'zod';
+import { lintDoneMarker } from '../routing/done-marker.ts';
+import { lintGlob, lintMoveTemplate } from '../routing/lint.ts';
 import { DAYS_FORM, TIME_FORM, isTimeZone, parseDays, parseTimeOfDay } from './day-window.ts';
 import { includedExtensions } from './media-extensions.ts';
 import { type Parsed, refused } from './parsed.ts';
-import { anyDuration, count, duration, identifier, number, parseName, parsed, path, text } from './schema-values.ts';
+import {
+  anyDuration,
+  count,
+  duration,
+  identifier,
+  number,
+  parseName,
+  parsed,
+  path,
+  text,
+  textThat,
+} from './schema-values.ts';
 import { parsePercent, PERCENT_FORM } from './units.ts';
 
 /** Default value of `include`. */
 const DEFAULT_INCLUDE = `**/*.{${includedExtensions.join(',')}}`;
 
-const globs = z.array(text);
+const glob = textThat(lintGlob);
 
 const timeOfDay = (shown: string) => parsed(TIME_FORM, parseTimeOfDay, { examples: [shown] });
 
@@ -39,7 +52,7 @@ const expected = {
 const folderExpect = z
   .array(
     z.strictObject({
-      match: text.describe('Glob for the path relative to the folder, as in rules.'),
+      match: glob.describe('Glob for the path relative to the folder, as in rules.'),
       ...expected,
     }),
   )
@@ -111,7 +124,9 @@ const afterReady = z
   .union([
     z.enum(['keep', 'delete']),
     z.strictObject({
-      move: text.describe('Template for a directory inside the watched folder, like "done/{date}".'),
+      move: textThat(lintMoveTemplate).describe(
+        'Template for a directory inside the watched folder, like "done/{date}".',
+      ),
     }),
     z.strictObject({ delete: deleteLater.describe('Deletes the file later, at whichever of the two comes first.') }),
   ])
@@ -147,17 +162,19 @@ export const folder = z
       .describe(
         'Name of the folder in a fleet: the same on every host that watches this directory, whatever its path there. Each file is then accepted once, and any of these hosts uploads it.',
       ),
-    include: globs
+    include: z
+      .array(glob)
       .min(1, 'needs at least one pattern; remove include to accept the usual video and audio files')
       .prefault([DEFAULT_INCLUDE])
       .describe('Globs for the path relative to the folder; a file must match one of them.'),
-    exclude: globs
+    exclude: z
+      .array(glob)
       .prefault([])
       .describe(
         'Globs for files to ignore. Hidden, temporary and partial files, recycle bins and snapshots are always ignored.',
       ),
     settle: duration('5s', 'A file that has not changed for this long is complete.'),
-    done_marker: text
+    done_marker: textThat((marker) => (marker === 'off' ? null : lintDoneMarker(marker)))
       .prefault('off')
       .meta({ examples: ['off', '{name}.{ext}.done'] })
       .describe(

@@ -83,6 +83,14 @@ export function parseName(text: string): Parsed<string> {
   return refused('a name may have letters, digits, . _ and -, at most 63, and begins with a letter or digit');
 }
 
+/** A text that `mistakeIn` accepts by returning null. */
+export function textThat(mistakeIn: (text: string) => string | null) {
+  return text.superRefine((value, context) => {
+    const message = mistakeIn(value);
+    if (message !== null) context.addIssue({ code: 'custom', message });
+  });
+}
+
 /** An HTTP header name (RFC 9110 section 5.6.2). */
 export const headerName = text
   .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'not the name of a header')

@@ -1,8 +1,16 @@
 import { z } from 'zod';
-import { LISTEN_FORM, parseBaseUrl, parseHostName, parseHostPattern, parseListen, parseOrigin } from './addresses.ts';
+import {
+  LEDGER_FORM,
+  LISTEN_FORM,
+  parseBaseUrl,
+  parseHostName,
+  parseHostPattern,
+  parseLedgerAddress,
+  parseListen,
+  parseOrigin,
+} from './addresses.ts';
 import { type BandwidthHours, parseBandwidthHours } from './bandwidth-hours.ts';
 import { RESET_FORM, WINDOW_FORM, parseReset, parseUploadWindow } from './day-window.ts';
-import { LEDGER_FORM, parseLedgerAddress } from './ledger-address.ts';
 import { folder } from './schema-folder.ts';
 import { notify } from './schema-notify.ts';
 import { type Parsed, refused } from './parsed.ts';

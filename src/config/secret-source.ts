@@ -154,20 +154,16 @@ function literal(value: string, key: SecretKey, { mode, configFile }: SecretSour
 
 function checked(value: string, where: string, key: SecretKey): Found {
   if (value === '') return { refusal: `${where} is empty; put ${key.what} there` };
-  if (key.isText === true) return checkedText(value, where, key);
-  if (/\s/.test(value))
-    return { refusal: `${where} contains a space or line break; put nothing but the ${key.noun} there` };
-  if (!/^[\x21-\x7e]+$/.test(value))
-    return { refusal: `${where} contains a character that no ${key.noun} has; copy the ${key.noun} again` };
-  const refusal = key.refuse(value);
+  const refusal = mistakeIn(value, key) ?? key.refuse(value);
   return refusal === null ? { value } : { refusal: `${where} ${refusal}` };
 }
 
-function checkedText(value: string, where: string, key: SecretKey): Found {
-  if (/\p{Cc}/u.test(value))
-    return { refusal: `${where} contains a line break or control character; put nothing but the ${key.noun} there` };
-  const refusal = key.refuse(value);
-  return refusal === null ? { value } : { refusal: `${where} ${refusal}` };
+function mistakeIn(value: string, { noun, isText }: SecretKey): string | null {
+  const alone = `put nothing but the ${noun} there`;
+  if (isText === true) return /\p{Cc}/u.test(value) ? `contains a line break or control character; ${alone}` : null;
+  if (/\s/.test(value)) return `contains a space or line break; ${alone}`;
+  if (!/^[\x21-\x7e]+$/.test(value)) return `contains a character that no ${noun} has; copy the ${noun} again`;
+  return null;
 }
 
 /**

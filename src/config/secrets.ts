@@ -1,6 +1,6 @@
 import { type Environment, variable } from './environment.ts';
 import { readRegularFile } from './file-access.ts';
-import { passwordIn } from './ledger-address.ts';
+import { passwordIn } from './addresses.ts';
 import { resolvePath } from './paths.ts';
 import { type Finding, error, warning } from './problem.ts';
 import { type KeyPath, TaggedValue, formatKeyPath, property, textOf } from './raw-tree.ts';

@@ -1,4 +1,4 @@
-import { withoutPassword } from './ledger-address.ts';
+import { withoutPassword } from './addresses.ts';
 import { schemaAt } from './json-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { formatKeyPath, isMapping, TaggedValue } from './raw-tree.ts';

@@ -16,7 +16,7 @@ import { printJson } from '../../cli/output/json.ts';
 import { locateConfig } from '../../cli/read-config.ts';
 import { CommandError, exitCodes } from '../../cli/shell.ts';
 import type { Shell } from '../../cli/shell.ts';
-import { isOnThisMachine, parseLedgerAddress, passwordIn } from '../../config/ledger-address.ts';
+import { isOnThisMachine, parseLedgerAddress, passwordIn } from '../../config/addresses.ts';
 import { secret } from '../../config/secret.ts';
 import { localPlace } from '../places.ts';
 import type { WatchedShare } from '../places.ts';

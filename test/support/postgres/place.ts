@@ -1,4 +1,4 @@
-import { parseLedgerAddress, passwordIn } from '../../../src/config/ledger-address.ts';
+import { parseLedgerAddress, passwordIn } from '../../../src/config/addresses.ts';
 import type { PostgresPlace } from '../../../src/fleet/postgres/client-config.ts';
 
 /** What the configuration would say for an address of `freshDatabase` or of a cluster. */
