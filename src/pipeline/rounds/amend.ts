@@ -1,3 +1,4 @@
+import { isCounted } from '../file/backoff.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
 import type { Amendment, Facts } from '../file/facts.ts';
 import type { Clock, FeedStore, VideoHost } from '../file/ports.ts';
@@ -25,7 +26,12 @@ const atOnce = 8;
  * again.
  */
 export function createAmend({ store, rows, host, clock, events, retry, ringAt }: AmendWorld) {
-  const backoffs = createBackoffs(clock, retry, (at) => ringAt?.('amend', at));
+  // Only a refusal ends an amendment. Giving up after some failures would lose what an editor wrote.
+  const backoffs = createBackoffs(
+    clock,
+    () => ({ ...retry(), attempts: Infinity }),
+    (at) => ringAt?.('amend', at),
+  );
 
   /** Clears the amendment that was sent. Changes from an even later sidecar stay in the row and are sent next. */
   const clear = async (sent: Facts, note: string): Promise<void> => {
@@ -54,6 +60,9 @@ export function createAmend({ store, rows, host, clock, events, retry, ringAt }:
         facts,
         why: `the service did not accept the new metadata: ${message}`,
       });
+    } else if (isCounted(answer.failure) && backoffs.attempts(id) === retry().attempts) {
+      const why = `the new metadata failed ${retry().attempts} times and is still retried: ${answer.failure.message}`;
+      events.emit({ type: 'refusal', facts, why });
     }
   };
 

@@ -25,6 +25,8 @@ export function createBackoffs(clock: Clock, retry: () => RetryPolicy, ringAt: (
     isBackingOff: (key: string): boolean => (waits.get(key)?.notBefore ?? 0) > clock.elapsed(),
     /** Returns the time of the next try on the monotonic clock; null if nothing is waiting under this key. */
     nextTryAt: (key: string): number | null => waits.get(key)?.notBefore ?? null,
+    /** Returns how many failures of this key have counted since its last success. */
+    attempts: (key: string): number => waits.get(key)?.attempts ?? 0,
     /** Returns how many keys are waiting, or have finished waiting and not been tried since. */
     size: (): number => waits.size,
     /** Records a failure. @returns whether there will be another try; if not, the key is forgotten */

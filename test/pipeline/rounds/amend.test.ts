@@ -90,7 +90,20 @@ describe('late metadata', () => {
     await amend();
     clock.advance(60_000);
     await amend();
-    expect([asked, store.row().amendment]).toEqual([3, null]);
+    expect([asked, store.row().amendment]).toEqual([3, { title: 'Late' }]);
+  });
+
+  test('is kept however often the service fails, and the failures are reported once', async () => {
+    const { amend, host, store, clock, told } = open([changed]);
+    host.amend = async () => ({ ok: false, failure: failure('transient', { message: 'the service answered 502' }) });
+    for (let n = 0; n < 10; n += 1) {
+      await amend();
+      clock.advance(1_000);
+    }
+    expect(store.row().amendment).toEqual({ title: 'Late' });
+    expect(told).toMatchObject([
+      { type: 'refusal', why: 'the new metadata failed 3 times and is still retried: the service answered 502' },
+    ]);
   });
 
   test('of one video that is refused does not claim up the others', async () => {
