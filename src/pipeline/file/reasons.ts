@@ -67,6 +67,9 @@ const sentAgain: Failure = {
   message: 'retry: dropcast checks the service first, and sends the file again only if nothing has arrived',
 };
 
+/** Like `sentAgain`, for a file of which the upload host has a part. */
+const continued: Failure = { ...sentAgain, message: 'retry: dropcast checks the service first' };
+
 /**
  * Like `sentAgain`, for when a dead upload address blocks the upload. The wait helps with a service that is slow to
  * list new videos.
@@ -131,14 +134,24 @@ function unpublished({ disposal }: Facts): Partial<Facts> {
 
 /**
  * Decides whether a file gives up its record. Another file with the same content may have been uploaded in the
- * meantime, and only the create step looks for one, so a record that is certainly empty is given up. A record that may
- * have the whole file is only queried, never deleted.
+ * meantime, so a record that is certainly empty is given up: the create step looks for such a file. A record that may
+ * have the whole file is only queried, never deleted, and an upload that its host can continue is continued.
  */
 function withAnotherRecord(facts: Facts): Partial<Facts> {
   // A second retry does not undo the first.
   if (isSentAgain(facts)) return { lastFailure: sentAgain };
   if (facts.end === null || facts.videoId === null) return {};
-  return mayHaveArrived(facts) ? { lastFailure: sentAgain } : { dying: true };
+  if (mayHaveArrived(facts)) return { lastFailure: sentAgain };
+  const { uploadSession } = facts;
+  if (uploadSession === null || !mayBeContinued(facts)) return { dying: true };
+  // If the host confirms no offset from now on, the next retry gives the record up.
+  return { lastFailure: continued, uploadSession: { ...uploadSession, offset: 0 } };
+}
+
+/** Whether the upload host had a part of a file that failed, and nothing is wrong with its record. */
+function mayBeContinued({ end, dying, addressDeadAt, uploadSession, lastFailure }: Facts): boolean {
+  const isAlive = end === 'failed' && !dying && addressDeadAt === null && lastFailure?.kind === 'transient';
+  return isAlive && (uploadSession?.offset ?? 0) > 0;
 }
 
 /** Returns why a file ended, if its failure does not explain it. */

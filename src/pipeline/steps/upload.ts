@@ -75,6 +75,7 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
   if (isSentAgain(row.facts)) {
     // A copy of the file may have been uploaded in the meantime.
     const twin = await findTwin(row.facts, signal, world);
+    if (twin !== null && !mayHaveArrived(row.facts)) return withoutRecord(row, twin, world);
     if (twin?.kind === 'duplicate') return setback(twin);
   }
   if (addressDeadAt === null || world.uploadHosts.isSpared(row.facts)) return trySending(row, signal, world);
@@ -168,8 +169,8 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
 }
 
 /**
- * Handles a file that its host refused because of the size. Its record stays empty, so the create step deletes it, and
- * then holds the file.
+ * Handles a file whose record stays empty, because its host refused the size or a file with the same content came first.
+ * The create step deletes the record, and then holds or skips the file, or lets it wait.
  */
 async function withoutRecord(row: Row, { message }: Failure, world: UploadWorld): Promise<Outcome> {
   // A refused body has not arrived.

@@ -500,6 +500,58 @@ describe('a file that a person wants sent again although it may have arrived', (
   );
 });
 
+describe('a retry of a file that failed', () => {
+  const session = { protocol: 'tus', offset: 5, reach: 9, version: '1:2' } as const;
+  const broken = someFacts({ ...begun, uploadSession: session, end: 'failed', lastFailure: failure('transient') });
+  const retried = (facts: Facts): Facts => ({ ...facts, ...rearmed(facts, 6) });
+
+  test('continues the upload at the same record, after a look at the service', async () => {
+    const { run, world, calls, store } = open(retried(broken));
+    const { send } = world.host;
+    world.host.send = async (facts, hooks) => {
+      expect(facts.uploadSession).toEqual({ ...session, offset: 0 });
+      await hooks.onSession({ ...session, offset: 7 });
+      return send(facts, hooks);
+    };
+    expect(await run()).toMatchObject({ type: 'arrived' });
+    expect(calls.slice(0, 2)).toEqual(['status', 'send to u:vid_1']);
+    expect(store.row()).toMatchObject({ videoId: 'vid_1', dying: false, uploadSession: null });
+  });
+
+  test('gives the record up if the host has confirmed nothing since the last retry', () => {
+    const again = { ...retried(broken), end: 'failed', lastFailure: failure('transient') } as const;
+    expect(retried(again)).toMatchObject({ dying: true, end: null });
+  });
+
+  test.each<[string, Partial<Facts>]>([
+    ['the host never confirmed a byte', { uploadSession: { ...session, offset: 0 } }],
+    ['the host cannot continue', { uploadSession: null }],
+    ['the address is dead', { addressDeadAt: 5 }],
+    ['the record is being deleted', { dying: true }],
+    ['the host refused it', { lastFailure: failure('permanent') }],
+    ['the file was away', { end: 'vanished', lastFailure: failure('vanished') }],
+  ])('gives the record up if %s', (_, other) => {
+    expect(retried({ ...broken, ...other })).toMatchObject({ dying: true, end: null });
+  });
+
+  test.each([
+    ['was uploaded since', { ...uploaded, end: 'done' as const }],
+    ['is on its way', { videoId: 'vid_2', uploadUrl: 'u:vid_2' }],
+  ])('gives the record up if a copy %s', async (_, other) => {
+    const { run, store, calls } = open(retried(broken));
+    await store.insert(someFacts({ ...other, id: 'f_2', path: 'copy.mp4', videoId: 'vid_2', sha256: 'aa' }));
+    expect(await run()).toMatchObject({ type: 'replacing' });
+    expect(store.row()).toMatchObject({ videoId: 'vid_1', dying: true });
+    expect(calls).toEqual(['status', 'receipt: dying']);
+  });
+
+  test.each(['processing', 'ready'])('sends nothing if the service says %s', async (status) => {
+    const { run, calls } = open(retried(broken), { ok: true, value: status });
+    expect(await run()).toMatchObject({ type: 'arrived' });
+    expect(calls).toEqual(['status', 'receipt: uploaded']);
+  });
+});
+
 describe('a web page in answer to the whole file', () => {
   const page = failure('offline', { code: 'web_page', status: 200, retryAfterMs: 1_000 });
   const answersPage = (world: UploadWorld): void => {
