@@ -1,13 +1,12 @@
 import { Command, CommanderError, Help } from 'commander';
 import { addHostCommands, addLedgerCommands } from '../fleet/commands/commands.ts';
-import { addActCommands } from './act/commands.ts';
-import { addRareCommands } from './act/rare-commands.ts';
+import { actCommands, rareCommands } from './act/commands.ts';
 import { addApiCommands } from './api/commands.ts';
 import { addConfigCommands } from './configure/commands.ts';
-import { addLookCommands } from './look/commands.ts';
+import { lookCommands } from './look/commands.ts';
 import { addNotifyCommands } from './notify/commands.ts';
 import { addProbeCommand } from './probe/commands.ts';
-import { createRegistry } from './registry.ts';
+import { addCommands, createRegistry } from './registry.ts';
 import { addDemoCommand, addRunCommands } from './run/commands.ts';
 import { addSandboxCommands } from './sandbox.ts';
 import { addSetupCommands } from './setup/commands.ts';
@@ -41,9 +40,9 @@ export function createProgram(
   oneScreen(program, ['Less often:', 'The API of the service:']);
   const registry = createRegistry(program, shell, exit);
   program.commandsGroup('Look:');
-  addLookCommands(registry);
+  addCommands(registry, lookCommands);
   program.commandsGroup('Act:');
-  addActCommands(registry);
+  addCommands(registry, actCommands);
   program.commandsGroup('Set up and configure:');
   addSetupCommands(program, shell, installed, exit);
   addConfigCommands(registry);
@@ -53,13 +52,13 @@ export function createProgram(
   addDemoCommand(program, registry, installed.samples);
   addSandboxCommands(program, shell, { samples: installed.samples, exit });
   program.commandsGroup('Less often:');
-  addRareCommands(registry);
+  addCommands(registry, rareCommands);
   addHostCommands(registry);
   addNotifyCommands(program, shell, exit);
   addLedgerCommands(program, shell);
   addSystemdCommands(program, shell);
   program.commandsGroup('The API of the service:');
-  addApiCommands(program, shell, exit);
+  addApiCommands(program, shell);
   addExamples(program);
   return program;
 }

@@ -6,6 +6,7 @@ import { loadConfig } from '../config/load.ts';
 import type { Loaded } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -68,15 +69,19 @@ export async function requireLoadable(shell: Shell, option: string | undefined):
   throw new CommandError(problems.map((problem) => formatProblem(problem, shell.cwd)).join('\n'), exitCodes.badConfig);
 }
 
-/** @throws {CommandError} with exit code 78 when no configuration is found */
-export async function locateConfig(shell: Shell, option: string | undefined): Promise<ConfigPlace> {
+/**
+ * @param advice for a user without a configuration
+ * @throws {CommandError} with exit code 78 when no configuration is found
+ */
+export async function locateConfig(
+  shell: Shell,
+  option: string | undefined,
+  advice = 'Copy config.example.yaml to one of these places, or try `dropcast demo`, which needs none',
+): Promise<ConfigPlace> {
   try {
     return await findConfig(option, shell);
   } catch (error) {
     if (!(error instanceof ConfigNotFoundError)) throw error;
-    throw new CommandError(
-      `${error.message}\nCopy config.example.yaml to one of these places, or try \`dropcast demo\`, which needs none`,
-      exitCodes.badConfig,
-    );
+    throw new CommandError(`${escapeControls(error.message)}\n${advice}`, exitCodes.badConfig);
   }
 }

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 import type { Shell } from './shell.ts';
 
 /** Options of every command that uses a configuration. */
@@ -23,6 +23,40 @@ export function createRegistry(program: Command, shell: Shell, exit: (code: numb
     command: (usage, description) =>
       program.command(usage).description(description).option('-c, --config <path>', 'configuration file'),
   };
+}
+
+/** A command that prints data. */
+export interface CommandRow {
+  /** Name and arguments. */
+  readonly usage: string;
+  readonly does: string;
+  /** Shorter text for the list of commands. */
+  readonly summary?: string;
+  /** Whether the command takes the options that select files. */
+  readonly isSelecting?: boolean;
+  readonly options?: readonly Option[];
+  /** Loads the command's code when it runs. */
+  load(): Promise<Handler['run']>;
+}
+
+/** A method, so that each handler can name its own options and arguments. */
+interface Handler {
+  /** @returns the exit code; nothing for 0 */
+  run(shell: Shell, options: Shared, ...args: readonly unknown[]): Promise<number | void>;
+}
+
+/** Adds the commands of a table. All take a configuration file and `--json`. */
+export function addCommands({ shell, exit, command }: Registry, rows: readonly CommandRow[]): void {
+  for (const { usage, does, summary = '', isSelecting = false, options = [], load } of rows) {
+    const added = json(command(usage, does)).summary(summary);
+    if (isSelecting) selecting(added);
+    for (const option of options) added.addOption(option);
+    added.action(async () => {
+      const run = await load();
+      const code = await run(shell, added.opts<Shared>(), ...(added.processedArgs as readonly unknown[]));
+      if (typeof code === 'number') exit(code);
+    });
+  }
 }
 
 export function json(command: Command): Command {

@@ -24,5 +24,14 @@ export function addSandboxCommands(
   const sandbox = program.command('sandbox');
   addSandboxCommand(sandbox, terminal, samples);
   addRecordCommands(sandbox, terminal, exit);
-  addKeyCommands(sandbox, terminal, () => import('./output/package-tables.ts'));
+  addKeyCommands(sandbox, terminal, async () => {
+    const [{ formatMoment }, { renderTable, tableOptions }] = await Promise.all([
+      import('./output/format.ts'),
+      import('./output/table.ts'),
+    ]);
+    return {
+      table: (columns, rows) => renderTable(columns, rows, tableOptions(shell)),
+      moment: (iso) => formatMoment(iso ?? undefined, Date.now(), shell.stdout.isTTY),
+    };
+  });
 }

@@ -2,8 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { adopt } from '../../src/cli/act/adopt.ts';
-import { pause } from '../../src/cli/act/pause.ts';
-import { resume } from '../../src/cli/act/resume.ts';
+import { pause, resume } from '../../src/cli/act/pause.ts';
 import { check } from '../../src/cli/configure/check.ts';
 import { plan } from '../../src/cli/configure/plan.ts';
 import { hosts } from '../../src/fleet/commands/hosts.ts';
@@ -39,14 +38,14 @@ type Commands = Readonly<Record<string, (shell: FakeShell, config: string) => Pr
 const looks: Commands = {
   ls: (shell, config) => ls(shell, { config, limit: 20 }),
   status: (shell, config) => status(shell, { config }),
-  show: (shell, config) => show(shell, 'clip.mp4', { config }),
+  show: (shell, config) => show(shell, { config }, 'clip.mp4'),
   hosts: (shell, config) => hosts(shell, { config }),
   plan: (shell, config) => plan(shell, undefined, { config, hash: false }),
 };
 
 const writes: Commands = {
-  pause: (shell, config) => pause(shell, [], { config, all: true }),
-  resume: (shell, config) => resume(shell, undefined, { config, all: true }),
+  pause: (shell, config) => pause(shell, { config, all: true }, []),
+  resume: (shell, config) => resume(shell, { config, all: true }),
   'adopt --confirm': (shell, config) => adopt(shell, { config, confirm: true }),
 };
 

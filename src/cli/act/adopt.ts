@@ -1,64 +1,48 @@
-import { resolve } from 'node:path';
 import { adoptionOf } from '../../daemon/adoption/adoption.ts';
 import type { AdoptableFile, AdoptionView, Confirmed, Verdict } from '../../daemon/adoption/adoption.ts';
-import type { DaemonPlace } from '../control.ts';
 import { comparisonWords } from '../../view/words/picture-words.ts';
-import { escapeControls } from '../../log/unsafe-characters.ts';
-import type { ResumeResult } from '../../daemon/commands/pause.ts';
-import { commandDaemon, commandDaemonOr, queryDaemonOrLedger, requireSingleHost, withLedger } from '../control.ts';
-import { renderFitting, shortPath } from '../output/file-table.ts';
-import { counted, formatDuration, UNKNOWN } from '../output/format.ts';
-import { printJson } from '../output/json.ts';
+import { commandDaemonOr, queryDaemonOrLedger, requireSingleHost } from '../control.ts';
+import type { DaemonPlace } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
-import { requireLoadable } from '../read-config.ts';
-import { answerInLedger, tellResult } from './resume.ts';
+import { shortPath } from '../output/file-table.ts';
+import { counted, formatDuration, UNKNOWN } from '../output/format.ts';
+import { printResult } from '../output/json.ts';
+import { tableOf } from '../output/table.ts';
+import type { Shared } from '../registry.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
+import { adoptFolder } from './pause.ts';
 
-export interface AdoptOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface AdoptOptions extends Shared {
   readonly confirm?: boolean;
 }
 
 /** `dropcast adopt`: lists older files that the service already has; with `--confirm`, adopts them. */
 export async function adopt(shell: Shell, options: AdoptOptions, folder?: string): Promise<number> {
-  const { config: path, json, confirm } = options;
+  const { config, json, confirm } = options;
   if (folder !== undefined && confirm === true)
     throw new CommandError('name a folder to record its files as uploaded, or pass --confirm', exitCodes.usage);
-  if (folder !== undefined) return adoptFolder(shell, resolve(shell.cwd, folder), options);
-  const config = await requireDaemonPlace(shell, path);
-  if (confirm === true) return confirmIn(config, shell, json === true);
-  const view = await queryDaemonOrLedger<AdoptionView>(shell, config, '/adoption', async (ledger) =>
+  if (folder !== undefined) return adoptFolder(shell, options, folder);
+  const place = await requireDaemonPlace(shell, config);
+  if (confirm === true) return confirmIn(place, shell, json);
+  const view = await queryDaemonOrLedger<AdoptionView>(shell, place, '/adoption', async (ledger) =>
     ledger === null ? { v: 1, comparing: null, files: [] } : adoptionOf(ledger, null),
   );
-  if (json === true) printJson(view, shell.stdout);
-  else shell.stdout.write(report(view, shell));
+  printResult(view, { shell, json }, () => report(view, shell));
   return exitCodes.fine;
 }
 
-/** Records a folder's files as already uploaded, for a ledger restored from an older copy. */
-async function adoptFolder(shell: Shell, folder: string, { config: path, json }: AdoptOptions): Promise<number> {
-  const place = await requireDaemonPlace(shell, path);
-  const result = await commandDaemonOr<ResumeResult>(place, { path: '/adopt', body: { folder } }, async () => {
-    const config = await requireLoadable(shell, path);
-    return withLedger(config, (ledger) => answerInLedger(config, ledger, { folder, isAdopted: true }));
-  });
-  return tellResult(shell, { folder, isJson: json === true }, result);
-}
-
-async function confirmIn(config: DaemonPlace, shell: Shell, isJson: boolean): Promise<number> {
-  const confirmed = await commandDaemon<Confirmed>(config, '/adoption/confirm', {}).catch(async (error: unknown) => {
-    if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
-    await requireSingleHost(config);
+async function confirmIn(place: DaemonPlace, shell: Shell, json: boolean | undefined): Promise<number> {
+  const confirmed = await commandDaemonOr<Confirmed>(place, { path: '/adoption/confirm', body: {} }, async () => {
+    await requireSingleHost(place);
     const { confirmOffline } = await import('../../daemon/adoption/confirm-offline.ts');
-    return confirmOffline(config);
+    return confirmOffline(place);
   });
-  if (isJson) printJson(confirmed, shell.stdout);
-  else if (confirmed.waiting === 0) shell.stdout.write(`${wordsOf(confirmed)}\n`);
-  if (confirmed.waiting === 0) return exitCodes.fine;
+  const { waiting } = confirmed;
+  printResult(confirmed, { shell, json }, () => (waiting === 0 ? `${wordsOf(confirmed)}\n` : ''));
+  if (waiting === 0) return exitCodes.fine;
   throw new CommandError(
-    `${counted(confirmed.waiting, 'file')} must still be compared with the service: wait until \`dropcast adopt\` shows that all have been compared`,
+    `${counted(waiting, 'file')} must still be compared with the service: wait until \`dropcast adopt\` shows that all have been compared`,
     exitCodes.failed,
   );
 }
@@ -80,7 +64,7 @@ function report({ comparing, files }: AdoptionView, shell: Shell): string {
   if (files.length === 0) return 'No files to adopt.\n';
   const parts = Object.entries(sections).flatMap(([verdict, title]) => {
     const those = files.filter((file) => file.verdict === verdict);
-    return those.length === 0 ? [] : [`${title} (${those.length})\n${tableOf(those, shell)}`];
+    return those.length === 0 ? [] : [`${title} (${those.length})\n${adoptionTable(those, shell)}`];
   });
   const isWhole = files.every(({ verdict }) => verdict !== 'waiting');
   const hint = isWhole
@@ -89,23 +73,30 @@ function report({ comparing, files }: AdoptionView, shell: Shell): string {
   return `${parts.join('\n')}\n${hint}\n`;
 }
 
-function tableOf(files: readonly AdoptableFile[], shell: Shell): string {
-  const columns = [
-    { title: 'FILE', cut: 'middle' as const },
-    { title: 'VIDEO' },
-    { title: 'TITLE', cut: 'end' as const },
-    { title: 'DURATION', align: 'right' as const },
-    { title: 'WHY', cut: 'end' as const },
-  ];
-  const rows = files.map(({ path, videos, count, title, why, verdict }) => {
-    const [video] = videos;
-    return [
-      shortPath(path, shell),
-      count > 1 ? `${count} videos` : (video?.id ?? UNKNOWN),
-      escapeControls(video?.title ?? title ?? UNKNOWN),
-      formatDuration(video?.duration === undefined || video.duration === null ? null : video.duration * 1000),
-      verdict === 'unclear' ? (why ?? '') : verdict === 'adopt' ? 'title and duration agree' : '',
-    ];
-  });
-  return renderFitting(columns, rows, shell);
+function adoptionTable(files: readonly AdoptableFile[], shell: Shell): string {
+  return tableOf(
+    files,
+    [
+      ['FILE', ({ path }) => shortPath(path, shell), { cut: 'middle' }],
+      ['VIDEO', videoOf, { isOptional: true }],
+      ['TITLE', ({ videos: [video], title }) => video?.title ?? title ?? UNKNOWN, { cut: 'end' }],
+      ['DURATION', durationOf, { align: 'right' }],
+      ['WHY', whyOf, { cut: 'end' }],
+    ],
+    shell,
+  );
+}
+
+function videoOf({ count, videos: [video] }: AdoptableFile): string {
+  return count > 1 ? `${count} videos` : (video?.id ?? UNKNOWN);
+}
+
+function durationOf({ videos: [video] }: AdoptableFile): string {
+  const seconds = video?.duration ?? null;
+  return formatDuration(seconds === null ? null : seconds * 1000);
+}
+
+function whyOf({ verdict, why }: AdoptableFile): string {
+  if (verdict === 'unclear') return why ?? '';
+  return verdict === 'adopt' ? 'title and duration agree' : '';
 }

@@ -1,70 +1,98 @@
-import type { IgnoreOptions } from './ignore.ts';
-import type { PauseOptions } from './pause.ts';
-import { json, selecting } from '../registry.ts';
-import type { Registry, Shared } from '../registry.ts';
-import type { RetryOptions } from './retry.ts';
+import { Option } from 'commander';
+import type { CommandRow } from '../registry.ts';
 
-/** Adds the commands that act on files, folders and feeds. */
-export function addActCommands({ shell, command, exit }: Registry): void {
-  selecting(
-    json(
-      command(
-        'retry [names...]',
-        'retry failed, held, skipped or waiting files, named by id, video id, path or file name',
+/** The commands that act on files, folders and feeds. */
+export const actCommands: readonly CommandRow[] = [
+  {
+    usage: 'retry [names...]',
+    does: 'retry failed, held, skipped or waiting files, named by id, video id, path or file name',
+    summary: 'retry files that failed, are held, skipped or waiting',
+    isSelecting: true,
+    options: [
+      new Option('--all', 'all failed, held and waiting files that a retry may fix'),
+      new Option('--force', 'also files that a retry cannot fix, such as damaged ones'),
+      new Option(
+        '--to <channel>',
+        'send them to this channel instead of the one in their rules; not possible for files that already have a video',
       ),
-    ),
-  )
-    .summary('retry files that failed, are held, skipped or waiting')
-    .option('--all', 'all failed, held and waiting files that a retry may fix')
-    .option('--force', 'also files that a retry cannot fix, such as damaged ones')
-    .option(
-      '--to <channel>',
-      'send them to this channel instead of the one in their rules; not possible for files that already have a video',
-    )
-    .option('--plan', 'only show how many files it affects and what it costs')
-    .action(async (names: string[], options: RetryOptions) =>
-      exit(await (await import('./retry.ts')).retry(shell, names, options)),
-    );
-  selecting(
-    json(
-      command(
-        'ignore [names...]',
-        'ignore files that failed, are held or waiting: they are not uploaded until they change or you retry them',
+      new Option('--plan', 'only show how many files it affects and what it costs'),
+    ],
+    load: async () => (await import('./files.ts')).retry,
+  },
+  {
+    usage: 'ignore [names...]',
+    does: 'ignore files that failed, are held or waiting: they are not uploaded until they change or you retry them',
+    summary: 'ignore unwanted files',
+    isSelecting: true,
+    options: [
+      new Option('--undo', 'stop ignoring them: they continue where they left off'),
+      new Option('--plan', 'only show how many files it affects and what it costs'),
+    ],
+    load: async () => (await import('./files.ts')).ignore,
+  },
+  {
+    usage: 'pause [folders...]',
+    does: 'stop starting new work: uploads in progress are finished, and videos already on the service are polled and published; survives a restart',
+    summary: 'stop starting new work, in some folders or all',
+    options: [
+      new Option('--all', 'all folders'),
+      new Option(
+        '--until <time>',
+        'end the pause automatically, at a time of day like 18:00 or after a duration like 2h',
       ),
-    ),
-  )
-    .summary('ignore unwanted files')
-    .option('--undo', 'stop ignoring them: they continue where they left off')
-    .option('--plan', 'only show how many files it affects and what it costs')
-    .action(async (names: string[], options: IgnoreOptions) =>
-      exit(await (await import('./ignore.ts')).ignore(shell, names, options)),
-    );
-  json(
-    command(
-      'pause [folders...]',
-      'stop starting new work: uploads in progress are finished, and videos already on the service are polled and published; survives a restart',
-    ),
-  )
-    .summary('stop starting new work, in some folders or all')
-    .option('--all', 'all folders')
-    .option('--until <time>', 'end the pause automatically, at a time of day like 18:00 or after a duration like 2h')
-    .action(async (folders: string[], options: PauseOptions) =>
-      exit(await (await import('./pause.ts')).pause(shell, folders, options)),
-    );
-  json(
-    command(
-      'resume [folder]',
-      'end the pause of a folder, or resume a frozen folder: trust the directory now at its path, and treat its missing files as gone',
-    ),
-  )
-    .summary('resume a folder that is paused or frozen')
-    .option('--all', 'end every pause')
-    .action(async (folder: string | undefined, options: Shared & { all?: boolean }) =>
-      exit(await (await import('./resume.ts')).resume(shell, folder, options)),
-    );
-  json(command('publish <feeds...>', 'publish feeds now, each with one request for everything that waits for it'))
-    .summary('publish feeds now')
-    .action(async (feeds: string[], options: Shared) =>
-      exit(await (await import('./publish.ts')).publish(shell, feeds, options)),
-    );
-}
+    ],
+    load: async () => (await import('./pause.ts')).pause,
+  },
+  {
+    usage: 'resume [folder]',
+    does: 'end the pause of a folder, or resume a frozen folder: trust the directory now at its path, and treat its missing files as gone',
+    summary: 'resume a folder that is paused or frozen',
+    options: [new Option('--all', 'end every pause')],
+    load: async () => (await import('./pause.ts')).resume,
+  },
+  {
+    usage: 'publish <feeds...>',
+    does: 'publish feeds now, each with one request for everything that waits for it',
+    summary: 'publish feeds now',
+    load: async () => (await import('./now.ts')).publish,
+  },
+];
+
+/** The commands needed after a configuration change, a data loss or a move. */
+export const rareCommands: readonly CommandRow[] = [
+  {
+    usage: 'add <paths...>',
+    does: 'add files of a watched folder now, without waiting until they settle',
+    summary: 'add files of a watched folder now',
+    load: async () => (await import('./now.ts')).add,
+  },
+  {
+    usage: 'adopt [folder]',
+    does: 'list the files that were in a folder before dropcast watched it, and which of them are on the service; for a folder frozen because the ledger was restored from an older copy: record its files as uploaded',
+    summary: 'compare an archive with the videos of the service',
+    options: [
+      new Option('--confirm', 'adopt the files that are on the service without uploading them, and upload the rest'),
+    ],
+    load: async () => (await import('./adopt.ts')).adopt,
+  },
+  {
+    usage: 'reapply [names...]',
+    does: 'apply the current rules to files that were already sent: show which titles, descriptions, tags and feeds change, and what that costs; channels never change',
+    summary: 'apply changed rules to files that were already sent',
+    isSelecting: true,
+    options: [
+      new Option('--yes', 'do it'),
+      new Option('--plan', 'show what would change and what it would cost, and change nothing (default)').conflicts(
+        'yes',
+      ),
+    ],
+    load: async () => (await import('./files.ts')).reapply,
+  },
+  {
+    usage: 'suspects',
+    does: 'list the records that dropcast may have left empty on the service',
+    summary: 'list records that may be empty on the service',
+    options: [new Option('--dismiss <names...>', 'forget these, or `all`; deletes nothing on the service')],
+    load: async () => (await import('./suspects.ts')).suspects,
+  },
+];

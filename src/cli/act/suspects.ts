@@ -1,55 +1,51 @@
-import { suspectsOf } from '../../view/files/suspects.ts';
-import type { SuspectsView } from '../../view/files/suspects.ts';
 import type { Dismissed } from '../../daemon/commands/dismiss.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
+import { suspectsOf } from '../../view/files/suspects.ts';
+import type { SuspectsView } from '../../view/files/suspects.ts';
 import { commandDaemon, queryDaemonOrLedger } from '../control.ts';
-import { renderFitting, shortPath } from '../output/file-table.ts';
-import { counted, formatRelative } from '../output/format.ts';
-import { printJson } from '../output/json.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
+import { shortPath } from '../output/file-table.ts';
+import { counted, formatRelative } from '../output/format.ts';
+import { printResult } from '../output/json.ts';
+import { tableOf } from '../output/table.ts';
+import type { Shared } from '../registry.ts';
 import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-export interface SuspectsOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface SuspectsOptions extends Shared {
   readonly dismiss?: readonly string[];
 }
 
 /**
  * `dropcast suspects`: lists records that dropcast may have left empty on the service; with `--dismiss`, forgets them.
  */
-export async function suspects(shell: Shell, { config: path, json, dismiss }: SuspectsOptions): Promise<number> {
-  const config = await requireDaemonPlace(shell, path);
+export async function suspects(shell: Shell, { config, json, dismiss }: SuspectsOptions): Promise<number> {
+  const place = await requireDaemonPlace(shell, config);
   if (dismiss !== undefined) {
-    const result = await commandDaemon<Dismissed>(config, '/suspects/dismiss', { names: dismiss });
-    if (json === true) printJson(result, shell.stdout);
-    else shell.stdout.write(`Dismissed ${counted(result.dismissed.length, 'record')}.\n`);
+    const result = await commandDaemon<Dismissed>(place, '/suspects/dismiss', { names: dismiss });
+    printResult(result, { shell, json }, () => `Dismissed ${counted(result.dismissed.length, 'record')}.\n`);
     for (const { name, why } of result.refused) shell.stderr.write(`${escapeControls(name)}: ${escapeControls(why)}\n`);
     return result.refused.length > 0 ? exitCodes.failed : exitCodes.fine;
   }
-  const view = await queryDaemonOrLedger<SuspectsView>(shell, config, '/suspects', (ledger) =>
-    ledger === null ? Promise.resolve({ v: 1, suspects: [] }) : suspectsOf(ledger, null),
+  const view = await queryDaemonOrLedger<SuspectsView>(shell, place, '/suspects', async (ledger) =>
+    ledger === null ? { v: 1, suspects: [] } : suspectsOf(ledger, null),
   );
-  if (json === true) printJson(view, shell.stdout);
-  else shell.stdout.write(view.suspects.length === 0 ? 'No records are empty.\n' : tableOf(view, shell));
+  printResult(view, { shell, json }, () =>
+    view.suspects.length === 0 ? 'No records are empty.\n' : suspectsTable(view, shell),
+  );
   return exitCodes.fine;
 }
 
-function tableOf({ suspects }: SuspectsView, shell: Shell): string {
-  const columns = [
-    { title: 'NAME' },
-    { title: 'TITLE', cut: 'end' as const },
-    { title: 'CREATED' },
-    { title: 'FILE', cut: 'middle' as const },
-    { title: 'WHY', cut: 'end' as const },
-  ];
-  const rows = suspects.map(({ name, title, created, path, why }) => [
-    name,
-    title,
-    formatRelative(created, Date.now()),
-    shortPath(path, shell),
-    why,
-  ]);
-  return renderFitting(columns, rows, shell);
+function suspectsTable({ suspects }: SuspectsView, shell: Shell): string {
+  return tableOf(
+    suspects,
+    [
+      ['NAME', ({ name }) => name],
+      ['TITLE', ({ title }) => title, { cut: 'end' }],
+      ['CREATED', ({ created }) => formatRelative(created, Date.now())],
+      ['FILE', ({ path }) => shortPath(path, shell), { cut: 'middle' }],
+      ['WHY', ({ why }) => why, { cut: 'end' }],
+    ],
+    shell,
+  );
 }

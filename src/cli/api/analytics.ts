@@ -1,87 +1,120 @@
 import type { AnalyticsOverview, Engagement, Period } from '@dropcast/client';
-import { hasColour } from '../../log/colour.ts';
-import { renderDetails } from '../output/details.ts';
-import { counted, formatCount, formatDuration, formatPercent, UNKNOWN } from '../output/format.ts';
-import { printJson } from '../output/json.ts';
-import { renderTable } from '../output/table.ts';
-import { tableOptions } from '../output/file-table.ts';
+import { formatCount, formatDuration, formatPercent, UNKNOWN } from '../output/format.ts';
+import { printResult } from '../output/json.ts';
+import { renderDetails, tableOf } from '../output/table.ts';
 import type { Shell } from '../shell.ts';
-import { overviewForm, videoAnalyticsForm } from './json-forms.ts';
 import { periodOf } from './period.ts';
+import { printList } from './print-list.ts';
 import type { Session } from './session.ts';
 
 export interface AnalyticsOptions extends Period {
   readonly json?: boolean;
+  readonly channel?: string;
 }
 
 /** `dropcast analytics video ID`: shows the statistics of one video. */
-export async function videoAnalytics({ shell, client }: Session, id: string, options: AnalyticsOptions): Promise<void> {
+export async function videoAnalytics({ shell, client }: Session, options: AnalyticsOptions, id: string): Promise<void> {
   const period = periodOf(options, Date.now());
   const record = await client.analytics.video(id, period, { signal: shell.stopping });
-  if (options.json === true) printJson(videoAnalyticsForm(record), shell.stdout);
-  else shell.stdout.write(describeRecord(record, shell));
+  printResult(videoAnalyticsForm(record), { shell, json: options.json }, () =>
+    renderDetails(
+      [
+        ['video', record.videoId],
+        ['period', periodText(record.period)],
+        ['views', formatCount(record.views)],
+        ['unique viewers', formatCount(record.uniqueViewers)],
+        ['average watch time', watchTime(record)],
+        ['completion rate', completion(record)],
+      ],
+      shell,
+    ),
+  );
 }
 
 export interface AnalyticsListOptions extends AnalyticsOptions {
-  readonly channel?: string;
   /** Maximum number of rows, at least 1. */
   readonly limit: number;
 }
 
 /** `dropcast analytics videos`: prints one row per video, in the service's order. */
-export async function analyticsOfVideos(
-  { shell, client }: Session,
-  { channel, limit, json, ...days }: AnalyticsListOptions,
-): Promise<void> {
-  const query = { ...periodOf(days, Date.now()), ...(channel !== undefined && { channelId: channel }), limit };
-  const records = await client.analytics.videos(query, { signal: shell.stopping }).toArray();
-  if (json === true) return printJson({ videos: records.map(videoAnalyticsForm) }, shell.stdout);
-  if (records.length === 0) shell.stderr.write('No videos found.\n');
-  else shell.stdout.write(describeRecords(records, shell));
-  if (records.length === limit)
-    shell.stderr.write(`Stopped at ${counted(limit, 'video')}; there may be more: raise --limit.\n`);
+export async function analyticsOfVideos({ shell, client }: Session, options: AnalyticsListOptions): Promise<void> {
+  const { limit, json } = options;
+  const records = await client.analytics.videos({ ...queryOf(options), limit }, { signal: shell.stopping }).toArray();
+  printList(
+    { videos: records.map(videoAnalyticsForm) },
+    { shell, json },
+    {
+      items: records,
+      limit,
+      none: 'No videos found.',
+      columns: [
+        ['VIEWS', ({ views }) => formatCount(views), { align: 'right' }],
+        ['VIEWERS', ({ uniqueViewers }) => formatCount(uniqueViewers), { align: 'right' }],
+        ['WATCHED', watchTime, { align: 'right' }],
+        ['COMPLETED', completion, { align: 'right' }],
+        ['ID', ({ videoId }) => videoId ?? UNKNOWN],
+      ],
+    },
+  );
 }
 
 /** `dropcast analytics overview`: prints totals for the whole account or one channel. */
-export async function analyticsOverview(
-  { shell, client }: Session,
-  options: AnalyticsOptions & { readonly channel?: string },
-): Promise<void> {
-  const { channel } = options;
-  const query = { ...periodOf(options, Date.now()), ...(channel !== undefined && { channelId: channel }) };
-  const record = await client.analytics.overview(query, { signal: shell.stopping });
-  if (options.json === true) printJson(overviewForm(record), shell.stdout);
-  else shell.stdout.write(describeOverview(record, shell));
+export async function analyticsOverview({ shell, client }: Session, options: AnalyticsOptions): Promise<void> {
+  const record = await client.analytics.overview(queryOf(options), { signal: shell.stopping });
+  const { totalViews: total_views, uniqueViewers: unique_viewers, topVideos: top_videos } = record;
+  const document = { period: periodForm(record.period), total_views, unique_viewers, top_videos };
+  printResult(document, { shell, json: options.json }, () => describeOverview(record, shell));
 }
 
-function describeRecord(record: Engagement, shell: Shell): string {
-  const details = [
-    { label: 'video', value: record.videoId ?? null },
-    { label: 'period', value: periodText(record.period) },
-    { label: 'views', value: formatCount(record.views) },
-    { label: 'unique viewers', value: formatCount(record.uniqueViewers) },
-    { label: 'average watch time', value: watchTime(record) },
-    { label: 'completion rate', value: completion(record) },
-  ];
-  return renderDetails(details, hasColour(shell.stdout, shell.env));
+function describeOverview({ period, totalViews, uniqueViewers, topVideos }: AnalyticsOverview, shell: Shell): string {
+  const totals = renderDetails(
+    [
+      ['period', periodText(period)],
+      ['views', formatCount(totalViews)],
+      ['unique viewers', formatCount(uniqueViewers)],
+    ],
+    shell,
+  );
+  if (topVideos.length === 0) return totals;
+  const top = tableOf(
+    topVideos,
+    [
+      ['VIEWS', ({ views }) => formatCount(views), { align: 'right' }],
+      ['ID', ({ id }) => id],
+      ['TITLE', ({ title }) => title, { cut: 'end' }],
+    ],
+    shell,
+  );
+  return `${totals}\nMost viewed\n${top}`;
 }
 
-function describeRecords(records: readonly Engagement[], shell: Shell): string {
-  const columns = [
-    { title: 'VIEWS', align: 'right' as const },
-    { title: 'VIEWERS', align: 'right' as const },
-    { title: 'WATCHED', align: 'right' as const },
-    { title: 'COMPLETED', align: 'right' as const },
-    { title: 'ID' },
-  ];
-  const rows = records.map((record) => [
-    formatCount(record.views),
-    formatCount(record.uniqueViewers),
-    watchTime(record),
-    completion(record),
-    record.videoId ?? UNKNOWN,
-  ]);
-  return renderTable(columns, rows, tableOptions(shell));
+function queryOf({ channel, ...days }: AnalyticsOptions): Period & { readonly channelId?: string } {
+  return { ...periodOf(days, Date.now()), ...(channel !== undefined && { channelId: channel }) };
+}
+
+/** Figures as `--json` prints them, with the API's field names (api-spec section 2). */
+function videoAnalyticsForm(record: Engagement) {
+  return {
+    video_id: record.videoId ?? null,
+    period: periodForm(record.period),
+    views: record.views,
+    unique_viewers: record.uniqueViewers,
+    avg_watch_time_seconds: record.avgWatchTimeSeconds,
+    completion_rate: record.completionRate,
+  };
+}
+
+type Days = Engagement['period'];
+
+/** The period as JSON. The client uses an empty string for a day that neither the request nor the response names. */
+function periodForm({ from, to }: Days) {
+  return { from: from || null, to: to || null };
+}
+
+/** Formats the period; null if neither the request nor the response names a day. */
+function periodText({ from, to }: Days): string | null {
+  if (from === to) return from || null;
+  return `${from || 'the beginning'} to ${to || 'now'}`;
 }
 
 /** Formats the average watch time. There is no average without views. */
@@ -91,26 +124,4 @@ function watchTime({ views, avgWatchTimeSeconds }: Engagement): string {
 
 function completion({ views, completionRate }: Engagement): string {
   return views === 0 ? UNKNOWN : formatPercent(completionRate, 1);
-}
-
-function describeOverview({ period, totalViews, uniqueViewers, topVideos }: AnalyticsOverview, shell: Shell): string {
-  const details = [
-    { label: 'period', value: periodText(period) },
-    { label: 'views', value: formatCount(totalViews) },
-    { label: 'unique viewers', value: formatCount(uniqueViewers) },
-  ];
-  const columns = [
-    { title: 'VIEWS', align: 'right' as const },
-    { title: 'ID' },
-    { title: 'TITLE', cut: 'end' as const },
-  ];
-  const rows = topVideos.map(({ id, title, views }) => [formatCount(views), id, title]);
-  const top = rows.length === 0 ? '' : `\nMost viewed\n${renderTable(columns, rows, tableOptions(shell))}`;
-  return renderDetails(details, hasColour(shell.stdout, shell.env)) + top;
-}
-
-/** Formats the period; null if neither the request nor the answer names a day. */
-function periodText({ from, to }: Readonly<Record<keyof Period, string>>): string | null {
-  if (from === to) return from || null;
-  return `${from || 'the beginning'} to ${to || 'now'}`;
 }

@@ -1,59 +1,53 @@
+import type { Channel, ChannelChanges, Feed } from '@dropcast/client';
 import { resolve } from 'node:path';
 import { readRegularFile } from '../../config/file-access.ts';
-import { hasColour } from '../../log/colour.ts';
-import { renderDetails } from '../output/details.ts';
-import { printJson } from '../output/json.ts';
-import { formatCount, formatMoment, UNKNOWN } from '../output/format.ts';
-import { renderTable } from '../output/table.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { tableOptions } from '../output/file-table.ts';
+import { counted, formatCount, formatMoment, UNKNOWN } from '../output/format.ts';
+import { printResult } from '../output/json.ts';
+import { renderDetails } from '../output/table.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import type { Channel, ChannelChanges } from '@dropcast/client';
-import { channelForm } from './json-forms.ts';
+import { printList } from './print-list.ts';
 import type { Session } from './session.ts';
 
+interface Json {
+  readonly json?: boolean;
+}
+
 /** `dropcast channels list`: lists the account's channels. */
-export async function listChannels({ shell, client }: Session, options: { readonly json?: boolean }): Promise<void> {
+export async function listChannels({ shell, client }: Session, { json }: Json): Promise<void> {
   const channels = await client.channels.list({ signal: shell.stopping });
-  if (options.json === true) printJson({ channels: channels.map(channelForm) }, shell.stdout);
-  else if (channels.length === 0) shell.stderr.write('The account has no channels.\n');
-  else shell.stdout.write(channelTable(channels, shell));
+  printList(
+    { channels: channels.map(channelForm) },
+    { shell, json },
+    {
+      items: channels,
+      none: 'The account has no channels.',
+      columns: [
+        ['ID', ({ id }) => id],
+        ['NAME', ({ name }) => name || UNKNOWN, { cut: 'end' }],
+        ['SLUG', ({ slug }) => slug || UNKNOWN, { cut: 'end' }],
+        ['VIDEOS', ({ videoCount }) => formatCount(videoCount ?? null), { align: 'right' }],
+        ['CREATED', ({ createdAt }) => formatMoment(createdAt || undefined, Date.now(), shell.stdout.isTTY)],
+      ],
+    },
+  );
 }
 
-function channelTable(channels: readonly Channel[], shell: Shell): string {
-  const columns = [
-    { title: 'ID' },
-    { title: 'NAME', cut: 'end' as const },
-    { title: 'SLUG', cut: 'end' as const },
-    { title: 'VIDEOS', align: 'right' as const },
-    { title: 'CREATED' },
-  ];
-  const rows = channels.map((channel) => [
-    channel.id,
-    channel.name || UNKNOWN,
-    channel.slug || UNKNOWN,
-    formatCount(channel.videoCount ?? null),
-    formatMoment(channel.createdAt || undefined, Date.now(), shell.stdout.isTTY),
-  ]);
-  return renderTable(columns, rows, tableOptions(shell));
+/** A channel as `--json` prints it, with the API's field names (api-spec section 2). */
+function channelForm(channel: Channel) {
+  return {
+    id: channel.id,
+    name: channel.name || null,
+    slug: channel.slug || null,
+    video_count: channel.videoCount ?? null,
+    created_at: channel.createdAt || null,
+    description: channel.description ?? null,
+    default_player_settings: channel.defaultPlayerSettings ?? null,
+  };
 }
 
-function describeChannel(channel: Channel, shell: Shell): string {
-  const settings = channel.defaultPlayerSettings;
-  const details = [
-    { label: 'id', value: channel.id },
-    { label: 'name', value: channel.name ?? null },
-    { label: 'slug', value: channel.slug ?? null },
-    { label: 'description', value: channel.description?.split('\n') ?? null },
-    { label: 'videos', value: channel.videoCount === undefined ? null : formatCount(channel.videoCount) },
-    { label: 'player settings', value: settings === undefined ? null : JSON.stringify(settings) },
-    { label: 'created', value: channel.createdAt ?? null },
-  ];
-  return renderDetails(details, hasColour(shell.stdout, shell.env));
-}
-
-export interface UpdateChannelOptions {
+export interface UpdateChannelOptions extends Json {
   readonly name?: string;
   readonly description?: string;
   /** A JSON object, or `@FILE`. */
@@ -63,12 +57,30 @@ export interface UpdateChannelOptions {
 /** `dropcast channels update ID`: changes a channel's settings. */
 export async function updateChannel(
   { shell, client }: Session,
+  options: UpdateChannelOptions,
   id: string,
-  { changes, json }: { readonly changes: ChannelChanges; readonly json?: boolean | undefined },
 ): Promise<void> {
+  const changes = await channelChanges(shell, options);
   const channel = await client.channels.update(id, changes, { signal: shell.stopping });
-  if (json === true) printJson({ id, channel: channel === null ? null : channelForm(channel) }, shell.stdout);
-  else shell.stdout.write(channel === null ? `Changed ${escapeControls(id)}.\n` : describeChannel(channel, shell));
+  printResult({ id, channel: channel && channelForm(channel) }, { shell, json: options.json }, () =>
+    channel === null ? `Changed ${escapeControls(id)}.\n` : describeChannel(channel, shell),
+  );
+}
+
+function describeChannel(channel: Channel, shell: Shell): string {
+  const { videoCount, defaultPlayerSettings: settings } = channel;
+  return renderDetails(
+    [
+      ['id', channel.id],
+      ['name', channel.name ?? null],
+      ['slug', channel.slug ?? null],
+      ['description', channel.description?.split('\n') ?? null],
+      ['videos', videoCount === undefined ? null : formatCount(videoCount)],
+      ['player settings', settings === undefined ? null : JSON.stringify(settings)],
+      ['created', channel.createdAt ?? null],
+    ],
+    shell,
+  );
 }
 
 /**
@@ -80,9 +92,8 @@ export async function channelChanges(
   shell: Pick<Shell, 'cwd'>,
   { name, description, playerSettings }: UpdateChannelOptions,
 ): Promise<ChannelChanges> {
-  if (name === undefined && description === undefined && playerSettings === undefined) {
+  if (name === undefined && description === undefined && playerSettings === undefined)
     throw new CommandError('nothing to change: give --name, --description or --player-settings', exitCodes.usage);
-  }
   return {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
@@ -98,12 +109,11 @@ const MAX_SETTINGS_BYTES = 1024 * 1024;
  *
  * @throws {CommandError} with exit code 2
  */
-export async function readPlayerSettings(
-  shell: Pick<Shell, 'cwd'>,
+async function readPlayerSettings(
+  { cwd }: Pick<Shell, 'cwd'>,
   text: string,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const json = text.startsWith('@') ? await readText(resolve(shell.cwd, text.slice(1))) : text;
-  const value = parse(json);
+  const value = parse(text.startsWith('@') ? await readText(resolve(cwd, text.slice(1))) : text);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw new CommandError('--player-settings must be a JSON object, like {"autoplay":true}, or @FILE', exitCodes.usage);
 }
@@ -121,4 +131,47 @@ function parse(json: string): unknown {
     const why = error instanceof Error ? escapeControls(error.message) : 'not JSON';
     throw new CommandError(`--player-settings is not JSON: ${why}`, exitCodes.usage, { cause: error });
   }
+}
+
+/** `dropcast feeds list`: lists the account's feeds. */
+export async function listFeeds({ shell, client }: Session, { json }: Json): Promise<void> {
+  const feeds = await client.feeds.list({ signal: shell.stopping });
+  printList(
+    { feeds: feeds.map(feedForm) },
+    { shell, json },
+    {
+      items: feeds,
+      none: 'The account has no feeds.',
+      columns: [
+        ['ID', ({ id }) => id],
+        ['NAME', ({ name }) => name || UNKNOWN, { cut: 'end' }],
+        ['TYPE', ({ type }) => type || UNKNOWN],
+        ['CHANNEL', ({ channelId }) => channelId || UNKNOWN],
+        ['PUBLISHED', ({ lastPublishedAt }) => formatMoment(lastPublishedAt, Date.now(), shell.stdout.isTTY)],
+        ['ADDRESS', ({ url }) => url || UNKNOWN, { cut: 'middle' }],
+      ],
+    },
+  );
+}
+
+function feedForm(feed: Feed) {
+  return {
+    id: feed.id,
+    name: feed.name || null,
+    type: feed.type || null,
+    channel_id: feed.channelId || null,
+    url: feed.url || null,
+    last_published_at: feed.lastPublishedAt ?? null,
+  };
+}
+
+/** `dropcast feeds publish ID`: publishes a feed now, with the latest videos. Prints the service's own word for it. */
+export async function publishFeed({ shell, client }: Session, { json }: Json, id: string): Promise<void> {
+  const { status, publishedAt, videoCount } = await client.feeds.publish(id, { signal: shell.stopping });
+  const count = videoCount === undefined ? '' : ` with ${counted(videoCount, 'video')}`;
+  printResult(
+    { feed_id: id, status, published_at: publishedAt ?? null, video_count: videoCount ?? null },
+    { shell, json },
+    () => `${escapeControls(id)}: ${escapeControls(status)}${count}\n`,
+  );
 }

@@ -1,8 +1,7 @@
 import { createVideoClient } from '@dropcast/client';
 import type { VideoClient, VideoClientOptions } from '@dropcast/client';
-import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { explain } from './explain-error.ts';
+import { explain } from './failures.ts';
 import { findTarget } from './target.ts';
 import type { Target, TargetOptions } from './target.ts';
 
@@ -15,19 +14,18 @@ export interface Session extends Pick<Target, 'sendOptions'> {
 /**
  * Opens the client, runs the command and closes the client. Ctrl-C aborts the request in progress.
  *
- * @returns the command's exit code
  * @throws {CommandError} for every refusal by the service and every failure to reach it
  */
 export async function inSession(
   shell: Shell,
   options: TargetOptions,
-  command: (session: Session) => Promise<number | void>,
-): Promise<number> {
+  command: (session: Session) => Promise<void>,
+): Promise<void> {
   const target = await findTarget(shell, options);
   shell.takeOverSignals();
   await using client = openClient(target);
   try {
-    return (await command({ shell, client, sendOptions: () => target.sendOptions() })) ?? exitCodes.fine;
+    await command({ shell, client, sendOptions: () => target.sendOptions() });
   } catch (error) {
     throw explain(error, { shell, target });
   }
@@ -44,12 +42,6 @@ export function openClient(
   { baseUrl, apiKey, sendKeyTo, ca }: Target,
   options: Omit<VideoClientOptions, 'baseUrl' | 'apiKey'> = {},
 ): VideoClient {
-  return createVideoClient({
-    baseUrl,
-    apiKey: apiKey.reveal(),
-    sendKeyTo,
-    maxRetryAfterMs: MAX_SILENT_WAIT_MS,
-    ca,
-    ...options,
-  });
+  const target = { baseUrl, apiKey: apiKey.reveal(), sendKeyTo, ca };
+  return createVideoClient({ ...target, maxRetryAfterMs: MAX_SILENT_WAIT_MS, ...options });
 }

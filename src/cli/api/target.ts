@@ -3,13 +3,12 @@ import { parseBaseUrl } from '../../config/addresses.ts';
 import { type Config, type SendOptions, sendOptionsOf } from '../../config/config.ts';
 import type { Secret } from '../../config/secret.ts';
 import { readRegularFile } from '../../config/file-access.ts';
-import { ConfigNotFoundError, findConfig } from '../../config/find.ts';
-import type { ConfigPlace } from '../../config/find.ts';
 import { loadConfig } from '../../config/load.ts';
 import { formatProblem } from '../../config/problem.ts';
 import { TaggedValue } from '../../config/raw-tree.ts';
 import { type AuthoritiesByHost, resolveSecret } from '../../config/secrets.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
+import { locateConfig } from '../read-config.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
@@ -37,6 +36,9 @@ export interface TargetOptions {
 /** Variables that name the service and its key without a configuration. */
 const URL_VARIABLE = 'DROPCAST_BASE_URL';
 const KEY_VARIABLE = 'DROPCAST_API_KEY';
+
+/** Other ways to name the service. */
+const elsewhere = `Or name the service with --base-url URL or $${URL_VARIABLE}, and put its key in $${KEY_VARIABLE}. To try things out, start a local service with \`dropcast sandbox\`.`;
 
 /**
  * Finds the service: `--base-url` with the key in `$DROPCAST_API_KEY`, otherwise `--config`, `$DROPCAST_BASE_URL` with
@@ -89,19 +91,17 @@ async function fromEnvironment(shell: Shell, { text, from }: Address): Promise<T
 }
 
 async function fromConfig(shell: Shell, option: string | undefined): Promise<Target> {
-  const place = await locate(shell, option);
+  const place = await locateConfig(shell, option, elsewhere);
   const { file } = place;
   const { config, problems } = await loadConfig(place, shell);
-  const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
   if (config === null) {
     const why = `the configuration ${escapeControls(file)} is wrong: no request was sent`;
+    const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
     throw new CommandError([...lines, why].join('\n'), exitCodes.badConfig);
   }
   // Only the service matters here; `dropcast check` reports problems with folders and rules.
-  const ours = problems.flatMap(({ key }, index) =>
-    /^(?:service|tls|uploads)\b/.test(key) ? lines.slice(index, index + 1) : [],
-  );
-  for (const line of ours) shell.stderr.write(`${line}\n`);
+  const ours = problems.filter(({ key }) => /^(?:service|tls|uploads)\b/.test(key));
+  for (const problem of ours) shell.stderr.write(`${formatProblem(problem, shell.cwd)}\n`);
   return {
     ...config.service,
     keyFrom: `service.api_key of ${escapeControls(file)}`,
@@ -109,18 +109,6 @@ async function fromConfig(shell: Shell, option: string | undefined): Promise<Tar
     sendOptions: () => sendOptionsOf(config),
     ca: config.service.authorities,
   };
-}
-
-async function locate(shell: Shell, option: string | undefined): Promise<ConfigPlace> {
-  try {
-    return await findConfig(option, shell);
-  } catch (error) {
-    if (!(error instanceof ConfigNotFoundError)) throw error;
-    throw new CommandError(
-      `${escapeControls(error.message)}\nOr name the service with --base-url URL or $${URL_VARIABLE}, and put its key in $${KEY_VARIABLE}. To try things out, start a local service with \`dropcast sandbox\`.`,
-      exitCodes.badConfig,
-    );
-  }
 }
 
 const MAX_CERTIFICATE_BYTES = 1024 * 1024;

@@ -1,6 +1,7 @@
 import type { PlannedChange, ReloadPlan } from '../../daemon/rules/plan-reload.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { renderFitting, shortPath } from '../output/file-table.ts';
+import { shortPath } from '../output/file-table.ts';
+import { renderTable, tableOptions } from '../output/table.ts';
 import { counted } from '../output/format.ts';
 import type { Shell } from '../shell.ts';
 
@@ -39,7 +40,7 @@ function table(changes: readonly PlannedChange[], shell: Shell): string {
     shortPath(path, shell),
     ...[before, after].map((words) => said(words, what)),
   ]);
-  return renderFitting(columns, rows, shell).trimEnd();
+  return renderTable(columns, rows, tableOptions(shell)).trimEnd();
 }
 
 /** Formats the fields that differ, or why the file is held. */

@@ -6,10 +6,10 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 import { leftOutWords } from '../../watch/left-out.ts';
 import { queryDaemonOrLedger, queryRunningDaemon } from '../control.ts';
 import type { DaemonPlace } from '../control.ts';
-import { fileTable, tableOptions } from '../output/file-table.ts';
+import { fileTable } from '../output/file-table.ts';
 import { counted, formatCount } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
-import { renderTable } from '../output/table.ts';
+import { tableOf } from '../output/table.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { queryGiven } from '../query-given.ts';
 import type { SelectionOptions } from '../query-given.ts';
@@ -75,12 +75,15 @@ function countsTable(counts: NonNullable<FilesView['counts']>, shell: Shell): st
     causes: '--cause',
   };
   const rows = Object.entries(properties).flatMap(([property, values]) =>
-    values.map(({ value, files }) => [names[property as keyof typeof properties], value, formatCount(files)]),
+    values.map((counted) => ({ option: names[property as keyof typeof properties], ...counted })),
   );
-  const columns = [
-    { title: 'OPTION' },
-    { title: 'VALUE', cut: 'middle' as const },
-    { title: 'FILES', align: 'right' as const },
-  ];
-  return renderTable(columns, [...rows, ['all', '', formatCount(total)]], tableOptions(shell));
+  return tableOf(
+    [...rows, { option: 'all', value: '', files: total }],
+    [
+      ['OPTION', ({ option }) => option],
+      ['VALUE', ({ value }) => value, { cut: 'middle' }],
+      ['FILES', ({ files }) => formatCount(files), { align: 'right' }],
+    ],
+    shell,
+  );
 }

@@ -11,15 +11,12 @@ import { formatBytes, formatDuration, unansweredCreates } from '../output/format
 import { printJson } from '../output/json.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
+import type { Shared } from '../registry.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 /** `dropcast show NAME`: shows everything about one file. */
-export async function show(
-  shell: Shell,
-  name: string,
-  options: { readonly config?: string; readonly json?: boolean },
-): Promise<void> {
+export async function show(shell: Shell, options: Shared, name: string): Promise<void> {
   const config = await requireDaemonPlace(shell, options.config);
   const { found, settling } = await look(shell, config, name);
   const names = [

@@ -3,79 +3,34 @@ import type { FileView } from '../../view/files/file-view.ts';
 import { progressWords } from '../../view/files/progress-words.ts';
 import type { SettlingView } from '../../view/files/files-view.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { hasColour } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
 import { dayAndTime } from '../../view/words/text.ts';
 import { formatBytes, formatRelative, UNKNOWN } from './format.ts';
-import { renderTable } from './table.ts';
-import type { Column } from './table.ts';
+import { tableOf } from './table.ts';
+import type { ColumnOf } from './table.ts';
 import type { Shell } from '../shell.ts';
 
-/** Formats files as a table, one per row. */
+/** Formats files as a table, one per row. The HOST column appears only in a fleet. */
 export function fileTable(files: readonly FileView[], shell: Shell, settling: readonly SettlingView[] = []): string {
-  // The HOST column appears only in a fleet.
   const hasHosts = files.some(({ host }) => host !== null);
-  const hostCell = (host: string | null): readonly string[] => (hasHosts ? [host ?? UNKNOWN] : []);
-  const columns = [
-    { title: 'STATE', style: stageStyle },
-    { title: 'ID' },
-    ...(hasHosts ? [{ title: 'HOST' }] : []),
-    { title: 'FILE', cut: 'middle' as const },
-    { title: 'ARRIVED' },
-    { title: 'SIZE', align: 'right' as const },
-    { title: 'CHANNEL' },
-    { title: 'TAGS', cut: 'end' as const },
-    { title: 'VIDEO' },
-    { title: 'WHY', cut: 'end' as const },
+  /** A cell of a known file; a file that is settling is in no ledger yet. */
+  const of =
+    (cell: (file: FileView) => string | null, unknown = UNKNOWN) =>
+    (row: FileView | SettlingView) =>
+      'id' in row ? (cell(row) ?? UNKNOWN) : unknown;
+  const columns: readonly ColumnOf<FileView | SettlingView>[] = [
+    ['STATE', of(({ stage }) => stage, 'settling'), { style: stageStyle }],
+    ['ID', of(({ id }) => id)],
+    ...(hasHosts ? [['HOST', of(({ host }) => host)] as const] : []),
+    ['FILE', ({ path }) => shortPath(path, shell), { cut: 'middle' }],
+    ['ARRIVED', of(({ times }) => dayAndTime(times.discovered))],
+    ['SIZE', ({ size }) => formatBytes(size), { align: 'right' }],
+    ['CHANNEL', of(({ channel }) => channel)],
+    ['TAGS', of(({ tags }) => tags.join(', '), ''), { cut: 'end', isOptional: true }],
+    ['VIDEO', of((file) => file.video_id), { isOptional: true }],
+    ['WHY', (row) => ('id' in row ? whyOf(row) : row.why), { cut: 'end' }],
   ];
-  const rows = [
-    ...settling.map(({ path, size, why }) => [
-      'settling',
-      UNKNOWN,
-      ...hostCell(null),
-      shortPath(path, shell),
-      UNKNOWN,
-      formatBytes(size),
-      UNKNOWN,
-      '',
-      UNKNOWN,
-      why,
-    ]),
-    ...files.map((file) => [
-      file.stage,
-      file.id,
-      ...hostCell(file.host),
-      shortPath(file.path, shell),
-      dayAndTime(file.times.discovered),
-      formatBytes(file.size),
-      file.channel ?? UNKNOWN,
-      file.tags.join(', '),
-      file.video_id ?? UNKNOWN,
-      whyOf(file),
-    ]),
-  ];
-  return renderFitting(columns, rows, shell);
-}
-
-/**
- * Fits a table to the terminal. A narrow terminal omits tags and video in favour of name and reason; `show` and --json
- * have both.
- */
-export function renderFitting(columns: readonly Column[], rows: readonly (readonly string[])[], shell: Shell): string {
-  const options = tableOptions(shell);
-  const isNarrow = options.width < wideEnough;
-  const shown = columns.flatMap(({ title }, index) => (isNarrow && optional.has(title) ? [] : [index]));
-  const pick = <T>(list: readonly T[]): readonly T[] => shown.flatMap((index) => list.slice(index, index + 1));
-  return renderTable(pick(columns), rows.map(pick), options);
-}
-
-/** Terminal columns needed to show every table column. */
-const wideEnough = 140;
-const optional = new Set(['TAGS', 'VIDEO']);
-
-/** Table options for this output: as wide as the terminal, or unlimited in a file or pipe. */
-export function tableOptions(shell: Pick<Shell, 'stdout' | 'env'>): { width: number; colour: boolean } {
-  return { width: shell.stdout.columns || Infinity, colour: hasColour(shell.stdout, shell.env) };
+  return tableOf([...settling, ...files], columns, shell);
 }
 
 /** Shortens a path below the current directory to a relative one. */

@@ -1,4 +1,5 @@
 import { escapeJson } from '../../log/unsafe-characters.ts';
+import type { Shell } from '../shell.ts';
 
 /** Version of the JSON documents. Incremented when a field changes its meaning or is removed. */
 const VERSION = 1;
@@ -8,6 +9,16 @@ const withDocument = new WeakSet<NodeJS.WritableStream>();
 /** Writes one line, `{"v":1,…}`. A list becomes `{"v":1,"items":[…]}`; big integers become strings of digits. */
 export function printJson(value: object, stream: NodeJS.WritableStream): void {
   printDocument(jsonLine(value), stream);
+}
+
+/** Prints a command's result: its document with `--json`, otherwise the text. */
+export function printResult(
+  document: object,
+  { shell, json }: { readonly shell: Pick<Shell, 'stdout'>; readonly json: boolean | undefined },
+  text: () => string,
+): void {
+  if (json === true) printJson(document, shell.stdout);
+  else shell.stdout.write(text());
 }
 
 /** @param line the document as text, including its line feed */

@@ -1,18 +1,5 @@
 import type { RunTotals } from '../run/run-tally.ts';
 
-/** Shows the progress of a run: as a live region on a terminal, as one line per change elsewhere. */
-export interface Progress {
-  /** Updates the display with the current state. Cheap enough to call for every chunk sent. */
-  update(view: ProgressView): void;
-  /**
-   * Writes a permanent line (such as a result), above the live region on a terminal. Keeps the line's colours and
-   * escapes everything else.
-   */
-  line(text: string): void;
-  /** Draws the final state and leaves it there. Later updates are ignored; later lines appear below. */
-  finish(): void;
-}
-
 export interface ProgressView {
   /** Files that are in motion, changed since the last view or just finished, and some that are waiting. */
   readonly files: readonly FileProgress[];
@@ -27,7 +14,7 @@ export interface ProgressView {
 export interface Requests {
   readonly used: number;
   readonly limit: number;
-  /** When the budget allows the next request, on the same clock as `now`; null if nothing is waiting. */
+  /** When the budget allows the next request, in milliseconds of `performance.now()`; null if nothing is waiting. */
   readonly waitingUntil: number | null;
 }
 
@@ -42,15 +29,6 @@ export interface FileProgress {
   readonly sizeBytes: number;
   /** Why the file is waiting or finished. */
   readonly why: string | null;
-}
-
-export interface ProgressOptions {
-  readonly stream: NodeJS.WriteStream;
-  readonly isTerminal: boolean;
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number;
-  /** Variables for `NO_COLOR` and `TERM`. Defaults to the process's environment. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 const ended: ReadonlySet<string> = new Set(['done', 'failed', 'held', 'skipped', 'ignored', 'vanished', 'superseded']);

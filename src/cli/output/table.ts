@@ -1,7 +1,8 @@
-import { paint } from '../../log/colour.ts';
+import { hasColour, paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
-import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
+import type { Shell } from '../shell.ts';
+import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
 
 export interface Column {
   readonly title: string;
@@ -14,6 +15,49 @@ export interface Column {
   readonly cut?: 'end' | 'middle';
   /** Style for a cell, by its content; null for none. */
   readonly style?: (cell: string) => Style | null;
+  /** Whether a narrow terminal omits the column in favour of the others. */
+  readonly isOptional?: boolean;
+}
+
+/** A column, and the text that it shows for an item. */
+export type ColumnOf<T> = readonly [title: string, cell: (item: T) => string, look?: Omit<Column, 'title'>];
+
+type Screen = Pick<Shell, 'stdout' | 'env'>;
+
+/** Renders items as a table that fits the terminal, one per row. */
+export function tableOf<T>(items: readonly T[], columns: readonly ColumnOf<T>[], shell: Screen): string {
+  const shown =
+    (shell.stdout.columns || Infinity) < wideEnough
+      ? columns.filter(([, , look]) => look?.isOptional !== true)
+      : columns;
+  return renderTable(
+    shown.map(([title, , look]) => ({ title, ...look })),
+    items.map((item) => shown.map(([, cell]) => cell(item))),
+    tableOptions(shell),
+  );
+}
+
+/** Terminal columns needed to show optional columns. */
+const wideEnough = 140;
+
+/** Table options for this output: as wide as the terminal, or unlimited in a file or pipe. */
+export function tableOptions({ stdout, env }: Screen): { width: number; colour: boolean } {
+  return { width: stdout.columns || Infinity, colour: hasColour(stdout, env) };
+}
+
+/** A labelled fact. The value is raw text; several lines are printed below each other, and null omits the fact. */
+export type Detail = readonly [label: string, value: string | readonly string[] | null, style?: Style | null];
+
+/** Renders facts as `label  value`, one per line with aligned values. Ends with a newline unless empty. */
+export function renderDetails(details: readonly Detail[], shell: Screen): string {
+  const colour = hasColour(shell.stdout, shell.env);
+  const known = details.filter(([, value]) => value !== null);
+  const width = Math.max(0, ...known.map(([label]) => displayWidth(label))) + GAP.length;
+  const lines = known.map(([label, value, style = null]) => {
+    const shown = [value ?? ''].flat().map((line) => paintIf(style, escapeControls(line), colour));
+    return (pad(label, width) + shown.join(`\n${' '.repeat(width)}`)).trimEnd();
+  });
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 const GAP = '  ';
@@ -55,8 +99,12 @@ function renderCell(column: Column | undefined, cell: string, width: number, { s
   const text = column.cut === 'middle' ? cutMiddle(cell, width) : cutEnd(cell, width);
   const space = pad('', width - displayWidth(text));
   const look = style(column, cell);
-  const painted = look === null || text === '' ? text : paint(look, text, colour);
+  const painted = paintIf(look, text, colour);
   return column.align === 'right' ? space + painted : painted + space;
+}
+
+function paintIf(style: Style | null, text: string, colour: boolean): string {
+  return style === null || text === '' ? text : paint(style, text, colour);
 }
 
 function natural(rows: readonly (readonly string[])[]): readonly number[] {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { durationWithin } from '../argument-types.ts';
-import { command } from '../api/registry.ts';
-import type { Shared } from '../api/registry.ts';
+import { serviceCommand } from '../api/commands.ts';
+import type { ServiceOptions } from '../api/commands.ts';
 import type { Shell } from '../shell.ts';
 import type { ProbeOptions } from './probe.ts';
 
@@ -11,7 +11,7 @@ export function addProbeCommand(
   shell: Shell,
   { samples, exit }: { readonly samples: string; exit(code: number): void },
 ): void {
-  command(program, 'probe', {
+  serviceCommand(program, 'probe', {
     does: 'find out what the service does and which settings it needs: asks first, then sends one small video, waits until it is ready, and deletes it',
     example: 'probe --channel ch_news --timeout 10m',
     note: '\nIts requests count against the hourly limit of the key, and in the budget of a\nrunning daemon.',
@@ -26,7 +26,7 @@ export function addProbeCommand(
     )
     .option('--out <file>', 'write a recording for `dropcast sandbox compare`; must not exist')
     .option('--clean-up', 'only delete what an interrupted probe has left')
-    .action(async (options: Shared & ProbeOptions) =>
+    .action(async (options: ServiceOptions & ProbeOptions) =>
       exit(await (await import('./probe.ts')).probe(shell, samples, options)),
     );
 }

@@ -6,7 +6,7 @@ import { defaultStateDir } from '../../config/paths.ts';
 import { hasColour } from '../../log/colour.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { canAsk, confirm } from '../api/confirm.ts';
-import { explain } from '../api/explain-error.ts';
+import { explain } from '../api/failures.ts';
 import { openClient } from '../api/session.ts';
 import { findTarget } from '../api/target.ts';
 import type { Target, TargetOptions } from '../api/target.ts';

@@ -4,7 +4,7 @@ import { NotFoundError, ServiceError, WaitTimeoutError } from '@dropcast/client'
 import type { VideoClient } from '@dropcast/client';
 import type { Target } from '../api/target.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { isInDoubt } from '../api/unfinished.ts';
+import { isInDoubt } from '../api/failures.ts';
 import { formatDuration } from '../output/format.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';

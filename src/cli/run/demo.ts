@@ -7,13 +7,13 @@ import type { FileView } from '../../view/files/file-view.ts';
 import { startSandbox } from '@dropcast/sandbox';
 import type { Sandbox } from '@dropcast/sandbox';
 import { formatDuration, UNKNOWN } from '../output/format.ts';
-import { renderTable } from '../output/table.ts';
+import { renderTable, tableOptions } from '../output/table.ts';
 import { requireConfig } from '../read-config.ts';
 import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
 import { whenAborted } from './when-aborted.ts';
-import { stageStyle, tableOptions } from '../output/file-table.ts';
+import { stageStyle } from '../output/file-table.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
 
 /** Sample media and where each is dropped. */

@@ -12,10 +12,10 @@ import type { FileView } from '../../view/files/file-view.ts';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { lineStream } from '../output/permanent-line.ts';
 import { whyOf } from '../output/file-table.ts';
-import { createProgress } from '../output/progress.ts';
-import type { Progress, ProgressView } from '../output/progress-view.ts';
+import { createProgress, lineStream } from '../output/progress.ts';
+import type { Progress } from '../output/progress.ts';
+import type { ProgressView } from '../output/progress-view.ts';
 import type { Shell } from '../shell.ts';
 
 /** Interval between progress updates, in milliseconds. */
@@ -125,12 +125,7 @@ export function waitReporter(line: (text: string) => void): (wait: Wait | null) 
 
 /** Opens the progress display on stderr, and a stream for log lines that appear above it. */
 export function openProgress(shell: Shell): { readonly progress: Progress; readonly lines: NodeJS.WritableStream } {
-  const progress = createProgress({
-    stream: shell.stderr,
-    isTerminal: shell.stderr.isTTY,
-    now: () => performance.now(),
-    env: shell.env,
-  });
+  const progress = createProgress(shell);
   return { progress, lines: lineStream(progress) };
 }
 

@@ -3,7 +3,7 @@ import type { HostsView, DrainWanted, HostChanged } from '../../daemon/commands/
 import type { HostView } from '../../view/hosts/host-view.ts';
 import { fleetTroubles, hostWords } from '../../view/hosts/host-words.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { renderFitting } from '../../cli/output/file-table.ts';
+import { renderTable, tableOptions } from '../../cli/output/table.ts';
 import { formatRate, formatRelative } from '../../cli/output/format.ts';
 import { printJson } from '../../cli/output/json.ts';
 import type { Shared } from '../../cli/registry.ts';
@@ -45,10 +45,10 @@ function hostTable({ hosts: all }: HostsView, shell: Shell): string {
     { title: 'HEARD' },
     { title: 'FOLDERS', cut: 'end' as const },
   ];
-  return renderFitting(
+  return renderTable(
     columns,
     all.map((host) => rowOf(host)),
-    shell,
+    tableOptions(shell),
   );
 }
 

@@ -13,8 +13,8 @@ import { openDemoPostgres } from './demo-postgres.ts';
 import { FleetCourse, Killing } from './fleet-course.ts';
 import { createHash } from 'node:crypto';
 import type { Sandbox } from '@dropcast/sandbox';
-import { stageStyle, tableOptions } from '../../cli/output/file-table.ts';
-import { renderTable } from '../../cli/output/table.ts';
+import { stageStyle } from '../../cli/output/file-table.ts';
+import { renderTable, tableOptions } from '../../cli/output/table.ts';
 import type { DemoFile } from './demo-member.ts';
 
 const names = ['ingest1', 'ingest2', 'ingest3'];

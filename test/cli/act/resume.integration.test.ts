@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { resume } from '../../../src/cli/act/resume.ts';
+import { resume } from '../../../src/cli/act/pause.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { healthOf } from '../../../src/daemon/health.ts';
@@ -25,7 +25,7 @@ async function makePlace(): Promise<ScratchDirectory> {
 
 async function run(scratch: ScratchDirectory, folder: string) {
   const shell = fakeShell({ env: { KEY: 'k' }, cwd: scratch.path });
-  const code = await resume(shell, folder, { config: scratch.file('dropcast.yaml') });
+  const code = await resume(shell, { config: scratch.file('dropcast.yaml') }, folder);
   return { code, out: shell.out.text, err: shell.err.text };
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { channelChanges, readPlayerSettings, updateChannel } from '../../../src/cli/api/channels.ts';
-import { createVideo, importVideo } from '../../../src/cli/api/create-video.ts';
-import { updateVideo, videoChanges } from '../../../src/cli/api/update-video.ts';
+import { channelChanges, updateChannel } from '../../../src/cli/api/channels.ts';
+import { createVideo, importVideo, updateVideo, videoChanges } from '../../../src/cli/api/videos.ts';
 import { fakeSession, fakeShell, printedJson } from './fake-shell.ts';
 
 const created = { id: 'vid_1', status: 'pending', uploadUrl: 'https://up.example.com/1?signature=geheim' };
@@ -43,8 +42,8 @@ describe('videos import', () => {
   test('prints the address on request, and otherwise keeps the upload address to itself', async () => {
     const [person, program] = [fakeShell(), fakeShell()];
     const videos = { import: vi.fn(() => Promise.resolve(created)) };
-    await importVideo(fakeSession(person, { videos }), 'https://example.com/a.mp4', { title: 'A' });
-    await importVideo(fakeSession(program, { videos }), 'https://example.com/a.mp4', { title: 'A', json: true });
+    await importVideo(fakeSession(person, { videos }), { title: 'A' }, 'https://example.com/a.mp4');
+    await importVideo(fakeSession(program, { videos }), { title: 'A', json: true }, 'https://example.com/a.mp4');
     expect(person.out.text).toBe('id      vid_1\nstatus  pending\n');
     expect(printedJson(program)).toEqual({ v: 1, id: 'vid_1', status: 'pending' });
     expect(videos.import.mock.calls[0]?.slice(0, 2)).toEqual(['https://example.com/a.mp4', { title: 'A' }]);
@@ -53,7 +52,7 @@ describe('videos import', () => {
   test.each(['clip.mp4', '', 'file:///etc/passwd', 'ftp://example.com/a', 'https://'])(
     '%j is not an address to import from',
     async (url) => {
-      const done = importVideo(fakeSession(fakeShell(), {}), url, { title: 'A' });
+      const done = importVideo(fakeSession(fakeShell(), {}), { title: 'A' }, url);
       await expect(done).rejects.toMatchObject({ exitCode: 2 });
     },
   );
@@ -77,10 +76,10 @@ describe('videos update', () => {
     const [silent, telling, json] = [fakeShell(), fakeShell(), fakeShell()];
     const update = (video: object | null) => ({ videos: { update: () => Promise.resolve(video as never) } });
     const video = { id: 'vid_1', status: 'ready', title: 'New' };
-    const changes = { title: 'New' };
-    await updateVideo(fakeSession(silent, update(null)), 'vid_1', { changes });
-    await updateVideo(fakeSession(telling, update(video)), 'vid_1', { changes });
-    await updateVideo(fakeSession(json, update(null)), 'vid_1', { changes, json: true });
+    const options = { title: 'New', tags: true };
+    await updateVideo(fakeSession(silent, update(null)), options, 'vid_1');
+    await updateVideo(fakeSession(telling, update(video)), options, 'vid_1');
+    await updateVideo(fakeSession(json, update(null)), { ...options, json: true }, 'vid_1');
     expect(silent.out.text).toBe('Changed vid_1.\n');
     expect(telling.out.text).toBe('id      vid_1\ntitle   New\nstatus  ready\n');
     expect(printedJson(json)).toEqual({ v: 1, id: 'vid_1', video: null });
@@ -101,7 +100,7 @@ describe('channels update', () => {
   test.each(['[]', 'null', '1', '"x"', '{', '', '{"a":1}}', '\u{1B}[2J'])(
     'player settings %j are refused',
     async (text) => {
-      const wrong = await readPlayerSettings(fakeShell(), text).catch((error: unknown) => error);
+      const wrong = await channelChanges(fakeShell(), { playerSettings: text }).catch((error: unknown) => error);
       expect(wrong).toMatchObject({ exitCode: 2, message: expect.stringMatching(/^--player-settings [^\p{Cc}]+$/u) });
     },
   );
@@ -110,7 +109,7 @@ describe('channels update', () => {
     const shell = fakeShell();
     const channel = { id: 'ch_1', name: 'News', videoCount: 3, defaultPlayerSettings: { autoplay: true } };
     const session = fakeSession(shell, { channels: { update: () => Promise.resolve(channel) } });
-    await updateChannel(session, 'ch_1', { changes: { name: 'News' } });
+    await updateChannel(session, { name: 'News' }, 'ch_1');
     expect(shell.out.text).toBe(
       'id               ch_1\nname             News\nvideos           3\nplayer settings  {"autoplay":true}\n',
     );

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { deleteVideo } from '../../../src/cli/api/delete-video.ts';
+import { deleteVideo } from '../../../src/cli/api/videos.ts';
 import { fakeSession, fakeShell, printedJson } from './fake-shell.ts';
 import { until } from '../../support/until.ts';
 
@@ -10,7 +10,7 @@ async function answer(typed: string | null) {
   const shell = fakeShell({ isTerminal: true });
   const remove = vi.fn(() => Promise.resolve());
   const session = fakeSession(shell, { videos: { get: () => Promise.resolve(video), delete: remove } });
-  const done = deleteVideo(session, 'vid_1', {});
+  const done = deleteVideo(session, {}, 'vid_1');
   if (typed === null) shell.keyboard.end();
   else shell.keyboard.write(typed);
   const end = await done.then(
@@ -42,7 +42,7 @@ describe('on a terminal', () => {
   test('Ctrl-C at the question deletes nothing', async () => {
     const shell = fakeShell({ isTerminal: true });
     const session = fakeSession(shell, { videos: { get: () => Promise.resolve(video) } });
-    const done = deleteVideo(session, 'vid_1', {});
+    const done = deleteVideo(session, {}, 'vid_1');
     await until('it asks', () => shell.err.text.includes('[y/N]'));
     shell.stop();
     await expect(done).rejects.toMatchObject({ message: 'nothing was deleted' });
@@ -57,14 +57,14 @@ describe('on a terminal', () => {
 
 describe('without one', () => {
   test('without --yes nothing is deleted and there is no prompt', async () => {
-    const done = deleteVideo(fakeSession(fakeShell(), {}), 'vid_1', {});
+    const done = deleteVideo(fakeSession(fakeShell(), {}), {}, 'vid_1');
     await expect(done).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('--yes') });
   });
 
   test('--yes deletes with one request and says so', async () => {
     const shell = fakeShell();
     const remove = vi.fn(() => Promise.resolve());
-    await deleteVideo(fakeSession(shell, { videos: { delete: remove } }), 'vid_1', { yes: true, json: true });
+    await deleteVideo(fakeSession(shell, { videos: { delete: remove } }), { yes: true, json: true }, 'vid_1');
     expect(remove).toHaveBeenCalledTimes(1);
     expect(printedJson(shell)).toEqual({ v: 1, id: 'vid_1', deleted: true });
   });

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { follow } from '../../../src/cli/api/follow.ts';
+import { follow } from '../../../src/cli/api/upload-video.ts';
 import type { Videos } from '../../../packages/client/src/video-client.ts';
 import { NotFoundError, RateLimitedError, ServerError } from '../../../packages/client/src/errors.ts';
 import { fakeSession, fakeShell } from './fake-shell.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { analyticsOverview, videoAnalytics } from '../../../src/cli/api/analytics.ts';
-import { listChannels } from '../../../src/cli/api/channels.ts';
-import { listFeeds, publishFeed } from '../../../src/cli/api/feeds.ts';
-import { getVideo, listVideos } from '../../../src/cli/api/read-videos.ts';
+import { listChannels, listFeeds, publishFeed } from '../../../src/cli/api/channels.ts';
+import { getVideo, listVideos } from '../../../src/cli/api/videos.ts';
 import type { VideoListItem } from '../../../packages/client/src/wire/videos.ts';
 import type { VideoQuery } from '../../../packages/client/src/video-client.ts';
 import { fakeSession, fakeShell, printedJson } from './fake-shell.ts';
@@ -106,7 +105,7 @@ describe('videos list', () => {
 test('videos get: lines are kept in a description alone', async () => {
   const shell = fakeShell();
   const whole = { ...video, description: 'one\ntwo', tags: ['a', 'b'], channelId: 'ch_1', message: 'damaged\n' };
-  await getVideo(fakeSession(shell, { videos: { get: () => Promise.resolve(whole) } }), 'vid_1', {});
+  await getVideo(fakeSession(shell, { videos: { get: () => Promise.resolve(whole) } }), {}, 'vid_1');
   expect(shell.out.text).toBe(
     [
       'id           vid_1',
@@ -145,8 +144,8 @@ test('feeds list and publish', async () => {
   const [table, listed, line, published] = [fakeShell(), fakeShell(), fakeShell(), fakeShell()];
   await listFeeds(fakeSession(table, { feeds }), {});
   await listFeeds(fakeSession(listed, { feeds }), { json: true });
-  await publishFeed(fakeSession(line, { feeds }), 'feed_1', {});
-  await publishFeed(fakeSession(published, { feeds }), 'feed_1', { json: true });
+  await publishFeed(fakeSession(line, { feeds }), {}, 'feed_1');
+  await publishFeed(fakeSession(published, { feeds }), { json: true }, 'feed_1');
   expect(table.out.text).toMatch(/^ID .*\nfeed_1 {2}News {2}mrss {2}ch_1 {5}- {10}https:\/\/example.com\/f\n$/);
   expect(printedJson(listed)).toMatchObject({ feeds: [{ channel_id: 'ch_1', last_published_at: null }] });
   expect(line.out.text).toBe('feed_1: published with 1 video\n');
@@ -178,11 +177,9 @@ describe('analytics', () => {
   test('of a video', async () => {
     const video = vi.fn(() => Promise.resolve(record));
     const [person, program] = [fakeShell(), fakeShell()];
-    await videoAnalytics(fakeSession(person, { analytics: { video } }), 'vid_1', {
-      from: '2026-03-01',
-      to: '2026-03-07',
-    });
-    await videoAnalytics(fakeSession(program, { analytics: { video } }), 'vid_1', { json: true });
+    const days = { from: '2026-03-01', to: '2026-03-07' };
+    await videoAnalytics(fakeSession(person, { analytics: { video } }), days, 'vid_1');
+    await videoAnalytics(fakeSession(program, { analytics: { video } }), { json: true }, 'vid_1');
     expect(person.out.text).toBe(
       [
         'video               vid_1',
@@ -213,7 +210,7 @@ describe('analytics', () => {
     const shell = fakeShell();
     const nothing = { ...record, views: 0, uniqueViewers: 0, avgWatchTimeSeconds: 0, completionRate: 0 };
     const analytics = { video: () => Promise.resolve(nothing) };
-    await videoAnalytics(fakeSession(shell, { analytics }), 'vid_1', {});
+    await videoAnalytics(fakeSession(shell, { analytics }), {}, 'vid_1');
     expect(shell.out.text).toMatch(/views {15}0\n[^]*average watch time {2}-\ncompletion rate {5}-\n$/);
   });
 
@@ -236,7 +233,7 @@ describe('analytics', () => {
   });
 
   test('a period the wrong way round asks nothing', async () => {
-    const done = videoAnalytics(fakeSession(fakeShell(), {}), 'vid_1', { from: '2026-03-02', to: '2026-03-01' });
+    const done = videoAnalytics(fakeSession(fakeShell(), {}), { from: '2026-03-02', to: '2026-03-01' }, 'vid_1');
     await expect(done).rejects.toMatchObject({ exitCode: 2 });
   });
 });

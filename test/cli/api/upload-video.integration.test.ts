@@ -37,7 +37,7 @@ async function run(
   name = 'link.mp4',
 ) {
   const shell = fakeShell({ cwd: folder });
-  const failure = await uploadVideo(fakeSession(shell, { videos }), name, options).then(
+  const failure = await uploadVideo(fakeSession(shell, { videos }), options, name).then(
     () => null,
     (error: unknown) => error,
   );
@@ -60,7 +60,7 @@ test('a link is followed, and the title is the name that was typed as {title} of
 test('a file is sent with the headers of the configuration', async () => {
   const spy = vi.fn(upload);
   const headers = { headers: { 'x-ms-blob-type': 'BlockBlob' }, contentType: null };
-  await uploadVideo(fakeSession(fakeShell({ cwd: folder }), { videos: { upload: spy } }, headers), 'link.mp4', {});
+  await uploadVideo(fakeSession(fakeShell({ cwd: folder }), { videos: { upload: spy } }, headers), {}, 'link.mp4');
   expect(spy.mock.calls).toMatchObject([[expect.anything(), expect.anything(), headers]]);
 });
 

@@ -78,7 +78,7 @@ async function listed(options: Partial<LsOptions>, cwd = scratch.path, isTermina
 
 async function shown(name: string, cwd = scratch.path): Promise<string> {
   const shell = shellIn(cwd);
-  await show(shell, name, { config: scratch.file('dropcast.yaml'), json: true });
+  await show(shell, { config: scratch.file('dropcast.yaml'), json: true }, name);
   return (printedJson(shell) as { file: { id: string } }).file.id;
 }
 
@@ -226,7 +226,7 @@ describe('ls', () => {
 
 test('show tells how long each step took, and what each failed attempt was', async () => {
   const shell = shellIn(scratch.path);
-  await show(shell, 'f_0004abcdef', { config: scratch.file('dropcast.yaml') });
+  await show(shell, { config: scratch.file('dropcast.yaml') }, 'f_0004abcdef');
   expect(shell.out.text).toMatch(/^steps\n {2}\d{4}-\d\d-\d\d \d\d:\d\d:01 {2}waiting for a record +996 ms$/mu);
   expect(shell.out.text).toMatch(/failed +no \[HTTP 422, processing_failed\]$/mu);
 });

@@ -19,7 +19,7 @@ test('show prints the priority of a file, including the default; a file that no 
   }
   const shown = async (id: string): Promise<string> => {
     const shell = fakeShell({ env: { KEY: 'k' }, cwd: scratch.path });
-    await show(shell, id, { config: scratch.file('dropcast.yaml') });
+    await show(shell, { config: scratch.file('dropcast.yaml') }, id);
     return shell.out.text;
   };
   expect(await shown('f_urgent')).toMatch(/^priority +high$/mu);

@@ -7,8 +7,7 @@ const module = JSON.stringify(new URL('../../../src/cli/output/progress.ts', imp
 
 const program = `
   const { createProgress } = await import(${module});
-  const stream = process.stderr;
-  const progress = createProgress({ stream, isTerminal: stream.isTTY, now: () => performance.now() });
+  const progress = createProgress(process);
   const totals = { done: 0, failed: 0, held: 0, total: 1, sentBytes: 0, totalBytes: 100 };
   const requests = { used: 1, limit: 1000, waitingUntil: null };
   const file = { id: 'a', name: 'clip.mp4', stage: 'uploading', sentBytes: 0, sizeBytes: 100, why: null };

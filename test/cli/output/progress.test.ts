@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createProgress } from '../../../src/cli/output/progress.ts';
+import { createProgress, lineStream, permanentLine } from '../../../src/cli/output/progress.ts';
 import { Terminal } from './terminal.ts';
 import { file, view } from './views.ts';
 
@@ -11,7 +11,8 @@ afterEach(() => {
 });
 
 function open(isTerminal: boolean, terminal = new Terminal()) {
-  const progress = createProgress({ stream: terminal.stream, isTerminal, now: () => performance.now(), env: {} });
+  terminal.isTTY = isTerminal;
+  const progress = createProgress({ stderr: terminal.stream, env: {} });
   return { progress, terminal };
 }
 
@@ -98,7 +99,7 @@ describe('on a terminal', () => {
       [{ NO_COLOR: '1' }, false],
     ] as const) {
       const terminal = new Terminal();
-      createProgress({ stream: terminal.stream, isTerminal: true, now: () => 0, env }).update(view([file()]));
+      createProgress({ stderr: terminal.stream, env }).update(view([file()]));
       expect(terminal.raw.includes('\u{1B}[36m')).toBe(isColoured);
     }
   });
@@ -108,7 +109,7 @@ describe('on a terminal', () => {
     [{}, 0],
   ])('one that cannot redraw (%j, %i columns) gets plain lines', (env, columns) => {
     const terminal = new Terminal(columns);
-    createProgress({ stream: terminal.stream, isTerminal: true, now: () => 0, env }).update(view([]));
+    createProgress({ stderr: terminal.stream, env }).update(view([]));
     expect(terminal.raw).not.toContain('\u{1B}');
   });
 
@@ -202,4 +203,19 @@ describe('one file alone', () => {
       'clip.mp4: processing',
     ]);
   });
+});
+
+test('our own colours stay and end with the line, everything else is escaped', () => {
+  expect(permanentLine('\u{1B}[31mred\u{1B}[2Jx\n')).toBe(`\u{1B}[31mred${String.raw`\x1b[2J`}x\u{1B}[0m`);
+  expect(permanentLine('plain')).toBe('plain');
+});
+
+test('lines become permanent lines one by one, however they are split into writes', async () => {
+  const lines: string[] = [];
+  const stream = lineStream({ line: (text) => lines.push(text) });
+  stream.write('one\ntw');
+  stream.write(Buffer.from('o\n'));
+  stream.write('rest');
+  await new Promise<void>((resolve) => stream.end(resolve));
+  expect(lines).toEqual(['one', 'two', 'rest']);
 });

@@ -1,8 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import type { Column } from '../../../src/cli/output/table.ts';
-import { renderTable } from '../../../src/cli/output/table.ts';
+import type { Column, Detail } from '../../../src/cli/output/table.ts';
+import { renderDetails, renderTable } from '../../../src/cli/output/table.ts';
 import { displayWidth } from '../../../src/cli/output/text-width.ts';
+import { fakeShell } from '../api/fake-shell.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'FILE', cut: 'middle' },
@@ -56,4 +57,30 @@ test('colours change nothing but the colour', () => {
 test('missing cells are empty and a table without rows is its titles', () => {
   expect(lines([['a']])).toEqual(['FILE  STATE  SIZE', 'a']);
   expect(lines([])).toEqual(['FILE  STATE  SIZE']);
+});
+
+test('values stand under each other, and what is not known is left out', () => {
+  const details: readonly Detail[] = [
+    ['id', 'vid_1'],
+    ['why', null],
+    ['thumbnail', 'https://example.com/1.jpg'],
+  ];
+  expect(renderDetails(details, fakeShell())).toBe('id         vid_1\nthumbnail  https://example.com/1.jpg\n');
+  expect(renderDetails([], fakeShell())).toBe('');
+});
+
+test('a hostile value stays on its line; only lines that were meant as such are lines', () => {
+  const details: readonly Detail[] = [
+    ['title', 'a\nid  vid_2\u{1B}[2J\u202E'],
+    ['text', ['one', 'id  vid_2\r']],
+  ];
+  expect(renderDetails(details, fakeShell())).toBe(
+    [String.raw`title  a\nid  vid_2\x1b[2J\u202e`, 'text   one', String.raw`       id  vid_2\r`, ''].join('\n'),
+  );
+});
+
+test('colour is around the value alone, and only if wanted', () => {
+  const details: readonly Detail[] = [['status', 'ready', 'green']];
+  expect(renderDetails(details, fakeShell({ isTerminal: true }))).toBe('status  \u{1B}[32mready\u{1B}[39m\n');
+  expect(renderDetails(details, fakeShell())).toBe('status  ready\n');
 });

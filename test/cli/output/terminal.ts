@@ -6,7 +6,7 @@ import stringWidth from 'string-width';
  * An escape sequence it does not know fails the test.
  */
 export class Terminal extends Writable {
-  readonly isTTY = true;
+  isTTY = true;
   columns: number;
   rows: number;
   /** Everything that was written. */

@@ -5,7 +5,10 @@ import type { Place } from './json-shape.ts';
 import { nameOfCall } from './program.ts';
 import type { CompiledProgram } from './program.ts';
 
-/** Command → the functions whose calls of `printJson` print its documents. */
+/** Functions that print their first argument as a document. */
+const printing = new Set(['printJson', 'printResult', 'printList']);
+
+/** Command → the functions whose calls of these print its documents. */
 export const printers: Readonly<Record<string, readonly string[]>> = {
   [`any command that fails`]: ['report'],
   add: ['add'],
@@ -75,7 +78,8 @@ export function documentsOf({ nodes, checker }: CompiledProgram): Documents {
     const type = document === undefined ? undefined : checker.getTypeAtLocation(document);
     if (type === undefined) continue;
     const name = nameOfCall(node);
-    if (name === 'printJson') printed.set(within, [...(printed.get(within) ?? []), type]);
+    if (name !== null && printing.has(name) && !printing.has(within))
+      printed.set(within, [...(printed.get(within) ?? []), type]);
     if (name === failureLog.call && within === failureLog.within) lines.push(type);
   }
   const shapes = Object.entries(printers).map(([command, functions]) => {

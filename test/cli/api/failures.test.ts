@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { explain } from '../../../src/cli/api/explain-error.ts';
-import { creatingRecord, waitingForVideo } from '../../../src/cli/api/unfinished.ts';
+import { creatingRecord, explain, waitingForVideo } from '../../../src/cli/api/failures.ts';
 import {
   AbortedError,
   ConnectionError,
