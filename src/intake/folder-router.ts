@@ -15,7 +15,7 @@ import { isRefusal, whyClosed } from '../read-permission.ts';
 import { checksumFileKind, isChecksumOf } from '../routing/checksum-file.ts';
 import { createDoneMarker } from '../routing/done-marker.ts';
 import type { DoneMarker } from '../routing/done-marker.ts';
-import { composed, folded, spellings } from '../routing/file-name.ts';
+import { composed, folded, spellings } from '../routing/text.ts';
 import { isImportLink, parseImportLink } from '../routing/import-link.ts';
 import type { ImportLink } from '../routing/import-link.ts';
 import { compileFilter } from '../routing/match.ts';

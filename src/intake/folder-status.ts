@@ -12,7 +12,7 @@ import type {
   WatchCounts,
 } from '../watch/ports.ts';
 import type { FolderWatcher } from '../watch/watcher.ts';
-import { folded } from '../routing/file-name.ts';
+import { folded } from '../routing/text.ts';
 import { stemOf } from '../routing/sidecar.ts';
 
 export interface FolderStatus {

@@ -1,8 +1,6 @@
 import { posix } from 'node:path';
-import { digestOf, hashNames } from './checksum-file.ts';
-import type { ChecksumLine, HashName } from './checksum-file.ts';
-import { UnusableListError, listBounds, overBound, requirePath } from './list-bounds.ts';
-import type { ListReader } from './list-bounds.ts';
+import { UnusableListError, digestOf, hashNames, listBounds, overBound, requirePath } from './checksum-file.ts';
+import type { ChecksumLine, HashName, ListReader } from './checksum-file.ts';
 
 /**
  * Parses a checksum file line by line. Accepts the formats of common tools: `sha256sum`, BSD and openssl (`SHA256

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { composed } from './file-name.ts';
+import { composed } from './text.ts';
 
 /**
  * Relates files to the markers that declare them complete, such as `clip.mp4.done` for `clip.mp4`. All paths are

@@ -1,6 +1,3 @@
-import { lowerCaseSet, PATH_CHARS, SEGMENT_CHARS, single, SLASH, takes, type CharSet } from './char-set.ts';
-import type { Glob, GlobNode } from './glob.ts';
-
 /**
  * A glob compiled to a small state machine that runs over a path. A regular expression made from `*a*a*a*b` would take
  * (path length)^4 steps on a hostile name; this machine visits every (step, position) pair at most once.
@@ -23,16 +20,9 @@ export interface Step {
 }
 
 /** Index of the step that accepts the path. */
-const ACCEPT = 0;
-const NONE = -1;
-const ACCEPTING: Step = { chars: null, slot: NONE, next: NONE, other: NONE };
-
-/** Compiles a parsed glob. Repetition is lazy: `{show}-{part}` splits `a-b-c` at the first `-`. */
-export function compileProgram({ nodes, captures }: Extract<Glob, { ok: true }>): GlobProgram {
-  const builder = new ProgramBuilder(captures);
-  const start = builder.sequence(nodes, ACCEPT);
-  return { steps: builder.steps, start, captures };
-}
+export const ACCEPT = 0;
+export const NONE = -1;
+export const ACCEPTING: Step = { chars: null, slot: NONE, next: NONE, other: NONE };
 
 /** The same program for matching lower-cased paths. */
 export function lowerCaseProgram(program: GlobProgram): GlobProgram {
@@ -91,61 +81,75 @@ function findSlots(program: GlobProgram, text: readonly number[]): readonly numb
   return null;
 }
 
-/** Builds a program from end to start, so that each piece knows the step that follows it. */
-class ProgramBuilder {
-  readonly steps: Step[] = [ACCEPTING];
-  readonly #captures: readonly string[];
+/** The set of characters that one step of a glob matches. A character is a code point, so an emoji is one character. */
+export interface CharSet {
+  readonly ranges: readonly (readonly [first: number, last: number])[];
+  /** True if the set matches everything *except* the ranges. */
+  readonly negated: boolean;
+  /** Whether the set matches `/`. This flag alone decides, so that a negated set never matches a slash by accident. */
+  readonly slash: boolean;
+}
 
-  constructor(captures: readonly string[]) {
-    this.#captures = captures;
-  }
+export const SLASH = 0x2f;
 
-  sequence(nodes: readonly GlobNode[], next: number): number {
-    return nodes.reduceRight((after, node) => this.#node(node, after), next);
-  }
+/** Any character within one path segment. */
+export const SEGMENT_CHARS: CharSet = { ranges: [], negated: true, slash: false };
+/** Any character in a path. */
+export const PATH_CHARS: CharSet = { ranges: [], negated: true, slash: true };
 
-  #node(node: GlobNode, next: number): number {
-    switch (node.kind) {
-      case 'chars':
-        return this.#take(node.set, next);
-      case 'star':
-        return this.#any(SEGMENT_CHARS, next);
-      case 'rest':
-        return this.#take(PATH_CHARS, this.#any(PATH_CHARS, next));
-      case 'folders':
-        return this.#fork(next, this.#any(PATH_CHARS, this.#take(single(SLASH), next)));
-      case 'capture':
-        return this.#capture(node.name, next);
-      default:
-        return node.options
-          .map((option) => this.sequence(option, next))
-          .reduceRight((rest, first) => this.#fork(first, rest));
-    }
-  }
+/** A set of exactly one character. */
+export function single(codePoint: number): CharSet {
+  return { ranges: [[codePoint, codePoint]], negated: false, slash: codePoint === SLASH };
+}
 
-  #capture(name: string, next: number): number {
-    const slot = 2 * this.#captures.indexOf(name);
-    const close = this.#add({ chars: null, slot: slot + 1, next, other: NONE });
-    const text = this.#take(SEGMENT_CHARS, this.#any(SEGMENT_CHARS, close));
-    return this.#add({ chars: null, slot, next: text, other: NONE });
+/**
+ * Converts a path to code points (a lone surrogate counts as one) in Unicode form NFC, like the globs. A folder name
+ * from a Mac may contain `ü` as two characters, which looks the same as one.
+ */
+export function codePoints(path: string): number[] {
+  const normal = path.normalize('NFC');
+  const points: number[] = [];
+  for (let i = 0; i < normal.length; i += 1) {
+    const point = normal.codePointAt(i) ?? 0;
+    if (point > 0xff_ff) i += 1;
+    points.push(point);
   }
+  return points;
+}
 
-  /** Matches any number of characters from the set, as few as possible. */
-  #any(set: CharSet, next: number): number {
-    const fork = this.#fork(next, NONE);
-    this.steps[fork] = { chars: null, slot: NONE, next, other: this.#take(set, fork) };
-    return fork;
-  }
+/** Whether the set matches the character. */
+export function takes(set: CharSet, codePoint: number): boolean {
+  return codePoint === SLASH ? set.slash : inRanges(set.ranges, codePoint) !== set.negated;
+}
 
-  #take(chars: CharSet, next: number): number {
-    return this.#add({ chars, slot: NONE, next, other: NONE });
+function inRanges(ranges: CharSet['ranges'], codePoint: number): boolean {
+  for (let i = 0; i < ranges.length; i += 1) {
+    const range = ranges[i];
+    if (range !== undefined && codePoint >= range[0] && codePoint <= range[1]) return true;
   }
+  return false;
+}
 
-  #fork(first: number, second: number): number {
-    return this.#add({ chars: null, slot: NONE, next: first, other: second });
-  }
+/** Lower-cases a character. Unchanged if its lower case is more than one character. */
+export function lowerCase(codePoint: number): number {
+  if (codePoint < 0x80) return codePoint >= 0x41 && codePoint <= 0x5a ? codePoint + 0x20 : codePoint;
+  const lower = String.fromCodePoint(codePoint).toLowerCase();
+  const point = lower.codePointAt(0) ?? codePoint;
+  return lower.length === String.fromCodePoint(point).length ? point : codePoint;
+}
 
-  #add(step: Step): number {
-    return this.steps.push(step) - 1;
-  }
+/** Converts a set for matching lower-cased paths. */
+export function lowerCaseSet(set: CharSet): CharSet {
+  return { ...set, ranges: set.ranges.flatMap(lowerCaseRange) };
+}
+
+const SCRIPT_SIZE = 1000;
+
+/** Lower-cases a range. Ranges larger than a script stay unchanged because they already contain both cases. */
+function lowerCaseRange([first, last]: CharSet['ranges'][number]): CharSet['ranges'] {
+  if (last - first > SCRIPT_SIZE) return [[first, last]];
+  return Array.from({ length: last - first + 1 }, (_, i) => {
+    const point = lowerCase(first + i);
+    return [point, point] as const;
+  });
 }

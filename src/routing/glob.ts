@@ -1,25 +1,10 @@
-import { SEGMENT_CHARS, single, type CharSet } from './char-set.ts';
-
-/** A piece of a parsed glob. */
-export type GlobNode =
-  | { readonly kind: 'chars'; readonly set: CharSet }
-  /** `*`: zero or more characters within one segment. */
-  | { readonly kind: 'star' }
-  /** A whole `**` segment with its slash: zero or more folders. */
-  | { readonly kind: 'folders' }
-  /** `**` at the end: everything below, at least one segment. */
-  | { readonly kind: 'rest' }
-  /** `{name}`: one or more characters within one segment. */
-  | { readonly kind: 'capture'; readonly name: string }
-  /** `{a,b}`: one of several alternatives. */
-  | { readonly kind: 'choice'; readonly options: readonly (readonly GlobNode[])[] };
+import { ACCEPT, ACCEPTING, NONE, PATH_CHARS, SEGMENT_CHARS, SLASH, single } from './glob-program.ts';
+import type { CharSet, GlobProgram, Step } from './glob-program.ts';
 
 export type Glob =
   | {
       readonly ok: true;
-      readonly nodes: readonly GlobNode[];
-      /** Capture names in order of appearance. */
-      readonly captures: readonly string[];
+      readonly program: GlobProgram;
       /** The text between slashes, not counting slashes inside braces. */
       readonly segments: readonly string[];
     }
@@ -30,18 +15,17 @@ const MAX_LENGTH = 1000;
 const CAPTURE = /^\{([A-Za-z][A-Za-z0-9_]*)\}/;
 
 /**
- * Parses a glob: `*`, `**` (a whole segment), `?`, `[abc]`, `[!a-z]`, `{a,b}` and `{capture}`. All other characters are
+ * Compiles a glob: `*`, `**` (a whole segment), `?`, `[abc]`, `[!a-z]`, `{a,b}` and `{capture}`. All other characters are
  * literal. There is no escape character; brackets quote a special character: `[*]`.
  *
- * An invalid glob returns `why`, a sentence fragment that states the mistake and what to write instead.
+ * Repetition is lazy: `{show}-{part}` splits `a-b-c` at the first `-`. An invalid glob returns `why`, a sentence fragment that states the mistake and what to write instead.
  */
 export function parseGlob(glob: string): Glob {
   if (glob === '') return { ok: false, why: 'the pattern is empty' };
   if (glob.length > MAX_LENGTH) return { ok: false, why: `the pattern is longer than ${MAX_LENGTH} characters` };
   const parser = new GlobParser(glob.normalize('NFC'));
   try {
-    const nodes = parser.parse();
-    return { ok: true, nodes, captures: parser.captures, segments: parser.segments };
+    return { ok: true, program: parser.parse(), segments: parser.segments };
   } catch (error) {
     if (error instanceof GlobSyntaxError) return { ok: false, why: error.message };
     throw error;
@@ -53,9 +37,13 @@ class GlobSyntaxError extends Error {
   override readonly name = 'GlobSyntaxError' as const;
 }
 
+/** Adds the steps of a piece of the glob in front of the step `next`, and returns the first of them. */
+type Piece = (next: number) => number;
+
 class GlobParser {
-  readonly captures: string[] = [];
   readonly segments: string[] = [];
+  readonly #captures: string[] = [];
+  readonly #steps: Step[] = [ACCEPTING];
   readonly #chars: readonly string[];
   #at = 0;
   #segmentStart = 0;
@@ -64,57 +52,57 @@ class GlobParser {
     this.#chars = Array.from(glob);
   }
 
-  parse(): GlobNode[] {
-    const nodes = this.#sequence(0);
+  parse(): GlobProgram {
+    const whole = this.#sequence(0);
     this.#closeSegment(this.#at);
-    return nodes;
+    return { start: whole(ACCEPT), steps: this.#steps, captures: this.#captures };
   }
 
   /** Parses a sequence. `depth` counts open braces; inside braces the sequence stops before `,` and `}`. */
-  #sequence(depth: number): GlobNode[] {
-    const nodes: GlobNode[] = [];
+  #sequence(depth: number): Piece {
+    const pieces: Piece[] = [];
     for (let char = this.#peek(); char !== undefined; char = this.#peek()) {
       if (depth > 0 && (char === ',' || char === '}')) break;
-      nodes.push(this.#node(char, depth));
+      pieces.push(this.#piece(char, depth));
     }
-    return nodes;
+    return (next) => pieces.reduceRight((after, piece) => piece(after), next);
   }
 
-  #node(char: string, depth: number): GlobNode {
+  #piece(char: string, depth: number): Piece {
     if (char === '*') return this.#stars(depth);
     if (char === '[') return this.#class();
     if (char === '{') return this.#braces(depth);
     if (char === '}') throw new GlobSyntaxError('"}" without "{"; write "[}]" for the character itself');
     if (char === ']') throw new GlobSyntaxError('"]" without "["; write "[]]" for the character itself');
     this.#at += 1;
-    if (char === '?') return { kind: 'chars', set: SEGMENT_CHARS };
     if (char === '/' && depth === 0) this.#closeSegment(this.#at - 1);
-    return { kind: 'chars', set: single(codePoint(char)) };
+    return (next) => this.#take(char === '?' ? SEGMENT_CHARS : single(codePoint(char)), next);
   }
 
-  #stars(depth: number): GlobNode {
+  /** Parses `*`; `**` as a whole segment with its slash (any folders); or `**` at the end (everything below). */
+  #stars(depth: number): Piece {
     const start = this.#at;
     while (this.#peek() === '*') this.#at += 1;
-    if (this.#at - start === 1) return { kind: 'star' };
+    if (this.#at - start === 1) return (next) => this.#any(SEGMENT_CHARS, next);
     const next = this.#peek();
     const isWholeSegment = start === this.#segmentStart && (next === '/' || next === undefined);
     if (depth > 0) throw new GlobSyntaxError('"**" is not allowed inside { }; write one pattern per alternative');
     if (this.#at - start > 2 || !isWholeSegment) {
       throw new GlobSyntaxError('"**" must be alone between slashes, as in "**/*.mp4"');
     }
-    if (next === undefined) return { kind: 'rest' };
+    if (next === undefined) return (end) => this.#take(PATH_CHARS, this.#any(PATH_CHARS, end));
     this.#at += 1;
     this.#closeSegment(this.#at - 1);
-    return { kind: 'folders' };
+    return (after) => this.#fork(after, this.#any(PATH_CHARS, this.#take(single(SLASH), after)));
   }
 
-  #class(): GlobNode {
+  #class(): Piece {
     const { set, end } = readClass(this.#chars, this.#at + 1);
     this.#at = end;
-    return { kind: 'chars', set };
+    return (next) => this.#take(set, next);
   }
 
-  #braces(depth: number): GlobNode {
+  #braces(depth: number): Piece {
     const name = CAPTURE.exec(this.#chars.slice(this.#at).join(''))?.[1];
     if (name !== undefined) return this.#capture(name, depth);
     this.#at += 1;
@@ -126,24 +114,30 @@ class GlobParser {
     if (this.#peek() === undefined)
       throw new GlobSyntaxError('"{" is never closed; write "[{]" for the character itself');
     this.#at += 1;
-    if (options.length > 1) return { kind: 'choice', options };
-    throw new GlobSyntaxError(
-      '"{ }" must contain a capture like {show} (letters, digits and _) or alternatives like {mp4,mov}',
-    );
+    if (options.length === 1)
+      throw new GlobSyntaxError(
+        '"{ }" must contain a capture like {show} (letters, digits and _) or alternatives like {mp4,mov}',
+      );
+    return (next) => options.map((option) => option(next)).reduceRight((others, option) => this.#fork(option, others));
   }
 
-  #capture(name: string, depth: number): GlobNode {
+  #capture(name: string, depth: number): Piece {
     if (depth > 0) {
       throw new GlobSyntaxError(
         `the capture {${name}} is not allowed inside alternatives; write one rule per alternative`,
       );
     }
-    if (this.captures.includes(name)) {
+    if (this.#captures.includes(name)) {
       throw new GlobSyntaxError(`the capture {${name}} occurs twice; rename one of them`);
     }
-    this.captures.push(name);
+    const slot = 2 * this.#captures.length;
+    this.#captures.push(name);
     this.#at += name.length + 2;
-    return { kind: 'capture', name };
+    return (next) => {
+      const close = this.#add({ chars: null, slot: slot + 1, next, other: NONE });
+      const text = this.#take(SEGMENT_CHARS, this.#any(SEGMENT_CHARS, close));
+      return this.#add({ chars: null, slot, next: text, other: NONE });
+    };
   }
 
   #peek(): string | undefined {
@@ -153,6 +147,25 @@ class GlobParser {
   #closeSegment(end: number): void {
     this.segments.push(this.#chars.slice(this.#segmentStart, end).join(''));
     this.#segmentStart = end + 1;
+  }
+
+  /** Matches any number of characters from the set, as few as possible. */
+  #any(set: CharSet, next: number): number {
+    const fork = this.#fork(next, NONE);
+    this.#steps[fork] = { chars: null, slot: NONE, next, other: this.#take(set, fork) };
+    return fork;
+  }
+
+  #take(chars: CharSet, next: number): number {
+    return this.#add({ chars, slot: NONE, next, other: NONE });
+  }
+
+  #fork(first: number, second: number): number {
+    return this.#add({ chars: null, slot: NONE, next: first, other: second });
+  }
+
+  #add(step: Step): number {
+    return this.#steps.push(step) - 1;
   }
 }
 

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { quoted } from './text.ts';
+import { quoted, unescapeXml } from './text.ts';
 
 /** The remote address in a link file, which is imported instead of a local video. */
 export type ImportLink = { readonly ok: true; readonly url: string } | { readonly ok: false; readonly why: string };
@@ -75,13 +75,6 @@ function fromPropertyList(content: string): readonly string[] | string {
 function withoutComments(xml: string): string {
   const [before = '', ...comments] = xml.split('<!--');
   return before + comments.map((comment) => comment.split('-->').slice(1).join('-->')).join('');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-
-/** Unescapes entities in a single pass, so that `&amp;lt;` becomes `&lt;` and not `<`. */
-function unescapeXml(text: string): string {
-  return text.replace(/&(amp|lt|gt|quot|apos);/gu, (entity, name: string) => ENTITIES[name] ?? entity);
 }
 
 function checkAddress(written: string): ImportLink {

@@ -1,9 +1,7 @@
-import { checkPattern, type CheckedPattern } from './check-pattern.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { compileProgram } from './glob-program.ts';
+import { parseGlob, type Glob } from './glob.ts';
 import { isVague } from './move-target.ts';
-import { firstTakers, type CompiledRule } from './unreachable-rules.ts';
-
+import { covers, firstTakers, type CompiledRule } from './unreachable-rules.ts';
 import { parseTemplate, TEMPLATE_WORDS } from './template.ts';
 import { distinct, quoted } from './text.ts';
 
@@ -27,7 +25,7 @@ export interface RuleFinding {
 interface ReadRule {
   readonly rule: LooseRule;
   /** Null if the rule has no pattern. */
-  readonly pattern: CheckedPattern | null;
+  readonly pattern: Glob | null;
 }
 
 /**
@@ -48,10 +46,14 @@ function patternFindings({ rule, pattern }: ReadRule): RuleFinding[] {
   if (pattern === null) return [];
   const key = `${rule.key}.match`;
   if (!pattern.ok) return [{ key, severity: 'error', message: `invalid pattern: ${pattern.why}` }];
-  const hiding = pattern.captures
+  const hiding = pattern.program.captures
     .filter(isTemplateWord)
     .map((name) => `the capture {${name}} hides the built-in word {${name}} in this rule; rename it to use both`);
-  return [...hiding, ...unusedEnding(rule, pattern.captures)].map((message) => ({ key, severity: 'warning', message }));
+  return [...hiding, ...unusedEnding(rule, pattern.program.captures)].map((message) => ({
+    key,
+    severity: 'warning',
+    message,
+  }));
 }
 
 /** Warns about a pattern such as `*.{mp4}`, which looks like a list of one extension but matches every file. */
@@ -74,7 +76,7 @@ function shadowFindings(one: ReadRule, earlier: readonly ReadRule[]): RuleFindin
 }
 
 function compiled({ rule, pattern }: ReadRule): CompiledRule[] {
-  return pattern?.ok === true ? [{ key: rule.key, match: rule.match ?? '', program: compileProgram(pattern) }] : [];
+  return pattern?.ok === true ? [{ key: rule.key, match: rule.match ?? '', program: pattern.program }] : [];
 }
 
 function templateFindings({ rule, pattern }: ReadRule, all: readonly ReadRule[]): RuleFinding[] {
@@ -83,17 +85,19 @@ function templateFindings({ rule, pattern }: ReadRule, all: readonly ReadRule[])
     if (!parsed.ok) return [{ key, severity: 'error' as const, message: parsed.why }];
     // The captures of an invalid pattern are unknown.
     if (pattern === null || !pattern.ok) return [];
-    const unknown = wordsOf(template).filter((word) => !isTemplateWord(word) && !pattern.captures.includes(word));
+    const unknown = wordsOf(template).filter(
+      (word) => !isTemplateWord(word) && !pattern.program.captures.includes(word),
+    );
     return [...new Set(unknown)].map((word) => ({
       key,
       severity: 'error' as const,
-      message: unknownWord(word, pattern.captures, all),
+      message: unknownWord(word, pattern.program.captures, all),
     }));
   });
 }
 
 function unknownWord(word: string, captures: readonly string[], all: readonly ReadRule[]): string {
-  const elsewhere = all.find(({ pattern }) => pattern?.ok === true && pattern.captures.includes(word));
+  const elsewhere = all.find(({ pattern }) => pattern?.ok === true && pattern.program.captures.includes(word));
   if (elsewhere !== undefined) return `${elsewhere.rule.key} captures {${word}}, but the match of this rule does not`;
   const known = distinct([...captures, ...TEMPLATE_WORDS]);
   const meant = didYouMean(word, known);
@@ -105,9 +109,41 @@ function unknownWord(word: string, captures: readonly string[], all: readonly Re
 export function lintGlob(glob: string): string | null {
   const pattern = checkPattern(glob);
   if (!pattern.ok) return pattern.why;
-  const [name] = pattern.captures;
+  const [name] = pattern.program.captures;
   if (name === undefined) return null;
   return `captures like {${name}} work only in rules; write ${quoted(name)} without braces, or "*"`;
+}
+
+/** Parses a pattern. Rejects invalid patterns and those that can never match a path relative to the folder. */
+function checkPattern(glob: string): Glob {
+  const foreign = foreignSyntax(glob);
+  if (foreign !== null) return { ok: false, why: foreign };
+  const parsed = parseGlob(glob);
+  if (!parsed.ok) return parsed;
+  const why = impossibleSegment(parsed.segments) ?? (covers([], parsed.program) ? 'no path can match it' : null);
+  return why === null ? parsed : { ok: false, why };
+}
+
+/** Rejects syntax from other tools that dropcast does not support. Read literally, it would silently match nothing. */
+function foreignSyntax(glob: string): string | null {
+  if (glob.replaceAll('[\\]', '').includes('\\')) {
+    return 'a backslash has no meaning in patterns; write "/" between folders, and "[*]" for the character "*"';
+  }
+  if (glob.startsWith('!')) {
+    return 'a leading "!" does not negate; use exclude or an earlier rule (write "?" to match a name that starts with "!")';
+  }
+  if (/\([^()[\]/]*\|[^()[\]/]*\)/u.test(glob)) {
+    return 'write alternatives as {a,b}, not (a|b) (write "[|]" for the character itself)';
+  }
+  return null;
+}
+
+function impossibleSegment(segments: readonly string[]): string | null {
+  if (segments[0] === '') return 'it starts with "/", but paths are relative to the folder';
+  if (segments.at(-1) === '') return 'it ends with "/", but patterns match files; add "**" to match everything inside';
+  if (segments.includes('')) return 'it has nothing between two slashes';
+  const dots = segments.find((segment) => segment === '.' || segment === '..');
+  return dots === undefined ? null : `${quoted(dots)} never occurs in a path relative to the folder`;
 }
 
 /**

@@ -1,5 +1,4 @@
-import { codePoints, lowerCase } from './char-set.ts';
-import { compileProgram, lowerCaseProgram, runProgram, type GlobProgram } from './glob-program.ts';
+import { codePoints, lowerCase, lowerCaseProgram, runProgram, type GlobProgram } from './glob-program.ts';
 import { parseGlob } from './glob.ts';
 
 /** The text matched by each `{name}` in a glob, keyed by name. */
@@ -20,7 +19,7 @@ export interface Matcher {
 export function compileMatch(glob: string): Matcher {
   const parsed = parseGlob(glob);
   if (!parsed.ok) return { match: () => null };
-  const program = compileProgram(parsed);
+  const { program } = parsed;
   return {
     match(path) {
       const texts = runProgram(program, codePoints(path));
@@ -53,7 +52,7 @@ function compileAny(globs: readonly string[]): (path: string) => boolean {
     const parsed = parseGlob(glob);
     const listed = list ?? only;
     if (listed !== undefined) for (const extension of listed.toLowerCase().split(',')) extensions.add(extension);
-    else if (parsed.ok) programs.push(lowerCaseProgram(compileProgram(parsed)));
+    else if (parsed.ok) programs.push(lowerCaseProgram(parsed.program));
   }
   return (path) => extensions.has(extensionOf(path)) || matchesAny(programs, path);
 }

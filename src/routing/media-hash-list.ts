@@ -1,7 +1,6 @@
-import { digestOf, hashNames } from './checksum-file.ts';
-import type { ChecksumLine } from './checksum-file.ts';
-import { UnusableListError, listBounds, overBound, requirePath } from './list-bounds.ts';
-import type { ListReader } from './list-bounds.ts';
+import { UnusableListError, digestOf, hashNames, listBounds, overBound, requirePath } from './checksum-file.ts';
+import type { ChecksumLine, ListReader } from './checksum-file.ts';
+import { unescapeXml } from './text.ts';
 
 /** A file in a Media Hash List, with a digest whose algorithm dropcast can compute. */
 export interface ListedHash extends ChecksumLine {
@@ -131,18 +130,7 @@ function elementNamed(name: string): RegExp {
 }
 
 function plain(path: string): string {
-  return path
-    .replaceAll(/&(?:#x([\da-f]{1,6})|#(\d{1,7})|(lt|gt|amp|quot|apos));/giu, (found, hex, decimal, name) =>
-      decoded(found, hex, decimal, name),
-    )
+  return unescapeXml(path)
     .replaceAll('\\', '/')
     .replace(/^(?:\.\/)+/u, '');
 }
-
-function decoded(found: string, hex?: string, decimal?: string, name?: string): string {
-  if (name !== undefined) return named[name.toLowerCase()] ?? found;
-  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-  return code <= 0x10ffff ? String.fromCodePoint(code) : found;
-}
-
-const named: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };

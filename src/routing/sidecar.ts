@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
-import { composed, folded, spellings } from './file-name.ts';
-import { isVisible, quoted } from './text.ts';
+import { composed, folded, isVisible, quoted, spellings } from './text.ts';
 
 /** Metadata from the file next to a video. Anything it omits comes from the rule. */
 export interface Sidecar {

@@ -56,3 +56,35 @@ export function quoted(text: string): string {
   const characters = Array.from(text);
   return quote(characters.length > 120 ? `${characters.slice(0, 119).join('')}…` : text);
 }
+
+/**
+ * Normalises a name to Unicode form NFC. macOS writes `ü` as two characters and other systems as one, but both look the
+ * same.
+ */
+export function composed(name: string): string {
+  return name.normalize('NFC');
+}
+
+/** Normalises a name for comparisons that ignore case and Unicode form. */
+export function folded(name: string): string {
+  return name.normalize('NFC').toLowerCase().normalize('NFC');
+}
+
+/** The spellings of a name that programs write: unchanged, NFC and NFD. */
+export function spellings(name: string): readonly string[] {
+  return [...new Set([name, name.normalize('NFC'), name.normalize('NFD')])];
+}
+
+/** Unescapes entities in a single pass, so that `&amp;lt;` becomes `&lt;` and not `<`. */
+export function unescapeXml(text: string): string {
+  return text.replaceAll(
+    /&(?:#x([\da-f]{1,6})|#(\d{1,7})|(lt|gt|amp|quot|apos));/giu,
+    (entity, hex?: string, decimal?: string, name?: string) => {
+      if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? entity;
+      const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : entity;
+    },
+  );
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };

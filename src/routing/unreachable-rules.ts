@@ -1,5 +1,5 @@
-import { codePoints, SLASH, takes, type CharSet } from './char-set.ts';
-import { runProgram, type GlobProgram, type Step } from './glob-program.ts';
+import { codePoints, runProgram, SLASH, takes } from './glob-program.ts';
+import type { CharSet, GlobProgram, Step } from './glob-program.ts';
 
 export interface CompiledRule {
   readonly key: string;

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checksumFileKind, isChecksumOf } from '../../src/routing/checksum-file.ts';
-import type { HashName } from '../../src/routing/checksum-file.ts';
+import { UnusableListError, checksumFileKind, isChecksumOf } from '../../src/routing/checksum-file.ts';
+import type { HashName, ListReader } from '../../src/routing/checksum-file.ts';
 import { ChecksumLines } from '../../src/routing/checksum-lines.ts';
-import { UnusableListError } from '../../src/routing/list-bounds.ts';
-import type { ListReader } from '../../src/routing/list-bounds.ts';
 import { MediaHashList } from '../../src/routing/media-hash-list.ts';
 import type { ListedHash } from '../../src/routing/media-hash-list.ts';
-import { OwnChecksums } from '../../src/routing/own-checksums.ts';
+import { OwnChecksums } from '../../src/routing/digest-index.ts';
 
 const of = (hash: HashName, content = 'content'): string => createHash(hash).update(content).digest('hex');
 const [md5, sha1, sha256, sha512] = [of('md5'), of('sha1'), of('sha256'), of('sha512')];

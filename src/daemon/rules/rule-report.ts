@@ -2,9 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import { LoneSidecars } from '../../intake/folder-status.ts';
-import { explainRoute } from '../../routing/explain.ts';
+import { explainRoute, likelyCause } from '../../routing/explain.ts';
 import type { Explanation } from '../../routing/explain.ts';
-import { likelyCause } from '../../routing/likely-cause.ts';
 import { compileFilter } from '../../routing/match.ts';
 import { leftAloneName } from '../../watch/left-alone-names.ts';
 

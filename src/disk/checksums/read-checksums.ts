@@ -5,16 +5,20 @@ import { errnoOf } from '../../errno.ts';
 import type { Checksum } from '../../pipeline/file/checksums.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Answer } from '../../pipeline/file/ports.ts';
-import { baseOf, checksumFileKind, isChecksumOf, isWithoutDirectory } from '../../routing/checksum-file.ts';
+import {
+  UnusableListError,
+  baseOf,
+  checksumFileKind,
+  isChecksumOf,
+  isWithoutDirectory,
+} from '../../routing/checksum-file.ts';
+import type { ListReader } from '../../routing/checksum-file.ts';
 import { ChecksumLines } from '../../routing/checksum-lines.ts';
 import { MediaHashList } from '../../routing/media-hash-list.ts';
-import { OwnChecksums } from '../../routing/own-checksums.ts';
+import { DigestIndex, OwnChecksums } from '../../routing/digest-index.ts';
 import { ListedNames } from '../listed-names.ts';
 import { readList, UnreadableChecksumError, checksumFailure, usable } from './read-list.ts';
-import { UnusableListError } from '../../routing/list-bounds.ts';
-import type { ListReader } from '../../routing/list-bounds.ts';
 import type { FileVersion } from '../../pipeline/file/file-version.ts';
-import { DigestIndex } from '../../routing/digest-index.ts';
 
 type FileLocation = Pick<Facts, 'folder' | 'path'>;
 

@@ -2,7 +2,7 @@ import { closeSync, lstatSync, openSync, renameSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { constants, copyFile, link, lstat, rm, unlink } from 'node:fs/promises';
 import { dirname, posix } from 'node:path';
-import { spellings } from '../../routing/file-name.ts';
+import { spellings } from '../../routing/text.ts';
 import { errnoOf } from '../../errno.ts';
 import type { HeldDirectory } from '../held-directory.ts';
 import { syncPath } from '../file-system.ts';

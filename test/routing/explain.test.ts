@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { likelyCause } from '../../src/routing/likely-cause.ts';
+import { likelyCause } from '../../src/routing/explain.ts';
 import { compileMatch } from '../../src/routing/match.ts';
 
 test.each([
