@@ -32,7 +32,7 @@ export async function checkNames(
   config: Config,
   world: {
     readonly conductor: Pick<Conductor, 'names'>;
-    readonly ledger: Pick<Ledger, 'hasSentTo'>;
+    readonly ledger: Pick<Ledger, 'count'>;
     readonly logger: Logger;
   },
 ): Promise<void> {
@@ -44,6 +44,6 @@ export async function checkNames(
   }
   const mistakes: UnknownNameFinding[] = [];
   for (const finding of unknownNames(config, answer.value))
-    if (!(await ledger.hasSentTo(finding.kind, finding.name))) mistakes.push(finding);
+    if ((await ledger.count({ sentTo: finding }, 1)) === 0) mistakes.push(finding);
   if (mistakes.length > 0) throw new UnknownNamesError(mistakes);
 }

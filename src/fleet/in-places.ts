@@ -5,7 +5,7 @@ import type { LedgerSnapshot } from '../ledger/snapshot.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Claim } from '../pipeline/file/ports.ts';
 import type { RowsWanted } from '../pipeline/file/row-groups.ts';
-import type { FileSelection, SelectionStore } from '../pipeline/file/selection.ts';
+import type { FileFilter, FileSelection, SelectionStore } from '../pipeline/file/selection.ts';
 import type { RootRows } from '../ledger/records.ts';
 import type { Places } from './places.ts';
 
@@ -26,7 +26,11 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
     load: async (id) => found(await ledger.load(id)),
     save: async (facts, note) => here(await ledger.save(there(facts), note)),
     rows: (wanted) => all(ledger.rows(wantedThere(wanted, places))),
-    count: (states, paused) => ledger.count(states, paused?.map(placeOf)),
+    count: (where, most) => ledger.count(filterThere(where, places), most),
+    counts: async ({ where, ...wanted }) =>
+      (await ledger.counts({ ...wanted, where: filterThere(where, places) })).map((one) =>
+        'folder' in one ? { ...one, folder: folderOf(String(one.folder)) } : one,
+      ),
     claim: async (id) => {
       const claim = await ledger.claim(id);
       return claim === null ? null : claimHere(claim, here(claim.facts));
@@ -40,7 +44,6 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
 
     // Rounds
     waiting: ledger.waiting,
-    isExpecting: ledger.isExpecting,
     feedsDue: ledger.feedsDue,
     noteFeedDue: ledger.noteFeedDue,
     noteFeedAnswer: ledger.noteFeedAnswer,
@@ -69,7 +72,6 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
 
     // Leftovers and adoption
     unanswered: ledger.unanswered,
-    hasVideo: ledger.hasVideo,
     createdSince: ledger.createdSince,
     noteDeletion: ledger.noteDeletion,
     deletionsSince: ledger.deletionsSince,
@@ -96,9 +98,7 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
         tell({ ...file, version: here({ folder: placeOf(folder), version: file.version }).version }),
       ),
     movedBy: (folder) => ledger.movedBy(placeOf(folder)),
-    hasSentTo: ledger.hasSentTo,
     snapshot: async (query) => snapshotHere(await ledger.snapshot(query), here),
-    ended: ledger.ended,
     latestLines: ledger.latestLines,
     latestPublished: ledger.latestPublished,
 
@@ -168,17 +168,12 @@ function rootsIn(roots: RootRows, { ownName, placeOf }: Places): RootRows {
 
 function selectionIn(selection: SelectionStore, places: Places): SelectionStore {
   const here = fromPlace(places);
-  const there = (wanted: FileSelection): FileSelection => ({
-    ...wanted,
-    ...(wanted.folder !== undefined && { folder: places.placeOf(wanted.folder) }),
-    ...(wanted.text !== undefined && { text: nameThere(wanted.text, places) }),
-  });
+  const there = (wanted: FileSelection): FileSelection => filterThere(wanted, places);
   return {
     page: async (wanted, range) => {
       const page = await selection.page(there(wanted), range);
       return { ...page, files: page.files.map(here) };
     },
-    count: (wanted, newerThan) => selection.count(there(wanted), newerThan),
     facets: async (wanted) => {
       const facets = await selection.facets(there(wanted));
       const folders = facets.folders.map(({ value, files }) => ({ value: places.folderOf(value), files }));
@@ -198,6 +193,17 @@ function snapshotHere(snapshot: LedgerSnapshot, here: ReturnType<typeof fromPlac
       first: here(cause.first),
       examples: cause.examples.map(here),
     })),
+  };
+}
+
+/** Translates the folders in a filter. */
+function filterThere(filter: FileFilter, places: Places): FileFilter {
+  const { folder, text, paused } = filter;
+  return {
+    ...filter,
+    ...(folder !== undefined && { folder: places.placeOf(folder) }),
+    ...(text !== undefined && { text: nameThere(text, places) }),
+    ...(paused !== undefined && { paused: paused.map(places.placeOf) }),
   };
 }
 

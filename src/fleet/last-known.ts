@@ -34,7 +34,7 @@ const views = {
   lines: [],
   history: null,
   snapshot: null,
-  ended: null,
+  counts: null,
   latestLines: [],
   latestPublished: {},
   pauses: [],
@@ -42,7 +42,7 @@ const views = {
   movedBy: [],
 } as const satisfies Partial<Record<keyof Ledger, unknown>>;
 
-const selectionViews = { page: null, count: null, facets: null } as const satisfies Partial<
+const selectionViews = { page: null, facets: null } as const satisfies Partial<
   Record<keyof Ledger['selection'], unknown>
 >;
 

@@ -1,17 +1,5 @@
 import { stepStates } from '../pipeline/file/selection.ts';
-import type { FacetCount, FileFacets, FileSelection } from '../pipeline/file/selection.ts';
-
-/** A group of files with the same value for every facet. */
-export interface Alike {
-  readonly state: string;
-  readonly stage: string;
-  readonly folder: string;
-  readonly channel: string | null;
-  /** JSON array of feeds. */
-  readonly feeds: string | null;
-  readonly cause: string | null;
-  readonly files: number;
-}
+import type { FacetCount, FileCount, FileFacets, FileSelection } from '../pipeline/file/selection.ts';
 
 /** Limit on values listed for one property, because a rule may give every file its own channel. */
 const mostValues = 200;
@@ -21,7 +9,11 @@ const mostValues = 200;
  *
  * @param working groups of files that a step is working on; `all` includes these files with the states of their rows
  */
-export function facetsOf(selection: FileSelection, all: readonly Alike[], working: readonly Alike[]): FileFacets {
+export function facetsOf(
+  selection: FileSelection,
+  all: readonly FileCount[],
+  working: readonly FileCount[],
+): FileFacets {
   const groups = [...all.map(withFeeds), ...working.flatMap(asShown)];
   const tests = testsOf(selection);
   const counted = (property: keyof typeof tests | null, valuesOf: (group: Group) => readonly (string | null)[]) => {
@@ -45,7 +37,7 @@ export function facetsOf(selection: FileSelection, all: readonly Alike[], workin
   };
 }
 
-interface Group extends Alike {
+interface Group extends FileCount {
   readonly feedList: readonly string[];
 }
 
@@ -59,12 +51,12 @@ function testsOf({ states, stages, folder, channel, feed, cause }: FileSelection
   };
 }
 
-function withFeeds(group: Alike): Group {
+function withFeeds(group: FileCount): Group {
   return { ...group, feedList: group.feeds === null ? [] : (JSON.parse(group.feeds) as string[]) };
 }
 
 /** Moves files that a step is working on from the state of their rows to the displayed state. */
-function asShown(group: Alike): readonly Group[] {
+function asShown(group: FileCount): readonly Group[] {
   const step = (stepStates as Readonly<Record<string, keyof typeof stageOfStep>>)[group.state];
   if (step === undefined) return [];
   return [withFeeds({ ...group, files: -group.files }), withFeeds({ ...group, state: step, stage: stageOfStep[step] })];

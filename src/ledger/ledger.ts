@@ -16,7 +16,7 @@ import type {
   RetentionStore,
 } from '../pipeline/file/ports.ts';
 import type { RowStore } from '../pipeline/file/row-groups.ts';
-import type { SelectionStore } from '../pipeline/file/selection.ts';
+import type { CountStore, CountsStore, SelectionStore } from '../pipeline/file/selection.ts';
 import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
 import type { EventRows, HistoryRows } from './history.ts';
@@ -43,6 +43,8 @@ import type { LedgerView } from './view.ts';
 export interface Ledger
   extends
     FileStore,
+    CountStore,
+    CountsStore,
     RowStore,
     QueueStore,
     Claims,

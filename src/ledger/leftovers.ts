@@ -19,10 +19,6 @@ export function createLeftovers({ db, words, prepared }: Connection): LeftoverSt
   return {
     unanswered: async () =>
       (await requests()).map(({ token, file_id: fileId, title, at }) => ({ token, fileId, title, at })),
-    hasVideo: async (videoId) => {
-      const row = await db.selectFrom('file').select('id').where('video_id', '=', videoId).executeTakeFirst();
-      return row !== undefined;
-    },
     createdSince: async (since) => {
       // A file that ended before `since` was also created before it; the condition only makes an index usable.
       const { rows } = await sql<{ videos: number; bytes: number }>`

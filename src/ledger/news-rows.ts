@@ -1,21 +1,11 @@
 import type { Outbox, OutboxCommit } from '@dropcast/notify';
-import { sql } from 'kysely';
 import type { Connection } from './connection.ts';
 import type { Work } from './work.ts';
 import { ask, readRecord } from './work.ts';
 import type { SqlWords } from './words.ts';
 
-/** Files that arrived and went live in a period. */
-export interface DayTotals {
-  readonly came: number;
-  readonly live: number;
-  readonly bytes: number;
-}
-
-/** The outbox and memory of notifications, and totals for a period. */
-export interface NewsRows extends Outbox {
-  totals(since: number, until: number): Promise<DayTotals>;
-}
+/** The outbox and memory of notifications. */
+export type NewsRows = Outbox;
 
 export function createNewsRows({ db, words, write }: Connection): NewsRows {
   const forSeqs = async (text: string, seqs: readonly number[], ...values: (number | null)[]): Promise<void> => {
@@ -65,18 +55,6 @@ export function createNewsRows({ db, words, write }: Connection): NewsRows {
         }
         return n;
       }),
-    totals: async (since, until) => {
-      const came = await sql<{ n: number }>`select count(*) as n from file
-        where discovered_at >= ${since} and discovered_at < ${until} and state not in ('superseded', 'vanished')`.execute(
-        db,
-      );
-      const live = await sql<{
-        n: number;
-        bytes: number;
-      }>`select count(*) as n, coalesce(sum(size), 0) as bytes from file
-        where ended_at >= ${since} and ended_at < ${until} and state = 'done'`.execute(db);
-      return { came: came.rows[0]?.n ?? 0, live: live.rows[0]?.n ?? 0, bytes: live.rows[0]?.bytes ?? 0 };
-    },
   };
 }
 

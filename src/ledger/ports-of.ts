@@ -6,7 +6,7 @@ import { createExpectedRows, createFeedsDue, createFirstStarts, createNotes, cre
 import { createNewsRows } from './news-rows.ts';
 import { createQueues, createRounds } from './queues.ts';
 import { createRowGroups } from './row-groups.ts';
-import { createSelection } from './selection.ts';
+import { createCounts, createSelection } from './selection.ts';
 import { createSnapshots } from './snapshot.ts';
 import { createTotals } from './totals.ts';
 import { createView } from './view.ts';
@@ -15,6 +15,7 @@ import { createView } from './view.ts';
 export function portsOf(connection: Connection) {
   return {
     ...createFiles(connection),
+    ...createCounts(connection),
     ...createQueues(connection),
     ...createArrivals(connection),
     ...createRowGroups(connection),

@@ -110,9 +110,6 @@ function kindOf(queue: string): Pick<Queued, 'priority' | 'isBig'> {
   return { priority: priorities[Number(queue[0])] ?? 'normal', isBig: queue[1] === '1' };
 }
 
-/** States of files on their way to being ready. */
-const underWay = ['queued', 'awaiting upload', 'processing'] as const;
-
 /**
  * Columns read from rows that wait for feeds. Only these, because the publisher asks every second and thousands of rows
  * may be waiting.
@@ -129,18 +126,6 @@ export function createRounds({ db, words }: Connection): PublishStore & Retentio
     waiting: async () => {
       const rows = db.selectFrom('file').select(readyColumns).where('state', '=', 'awaiting publish').orderBy('seq');
       return batchesOf(await rows.execute());
-    },
-    isExpecting: async (feed) => {
-      const row = await db
-        .selectFrom('file')
-        .select('id')
-        .where('state', 'in', underWay)
-        .where(
-          sql<boolean>`exists (select 1 from ${sql.raw(words.elements(words.inside.feeds))} as feed where feed.value = ${feed})`,
-        )
-        .limit(1)
-        .executeTakeFirst();
-      return row !== undefined;
     },
     fullMarks: async (folders) => {
       const byKey = new Map(folders.map((each) => [words.key(each), each]));

@@ -1,11 +1,21 @@
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import { stepStates } from '../pipeline/file/selection.ts';
-import type { FilePage, FileRange, FileSelection, SelectionStore } from '../pipeline/file/selection.ts';
+import type {
+  CountStore,
+  CountsStore,
+  FileCount,
+  FileFilter,
+  FilePage,
+  FileProperties,
+  FileRange,
+  FileSelection,
+  Period,
+  SelectionStore,
+} from '../pipeline/file/selection.ts';
 import type { Connection } from './connection.ts';
 import { facetsOf } from './facets.ts';
 import { isWholePath } from './view.ts';
-import type { Alike } from './facets.ts';
 import { allFacts, filesIn } from './row.ts';
 import { needsPerson } from './words.ts';
 
@@ -34,17 +44,13 @@ export function createSelection(store: Connection): SelectionStore {
   const { db } = store;
   return {
     page: (selection, range) => pageOf(store, selection, range),
-    count: async (selection, newerThan) => {
-      const newer = newerThan === undefined ? [] : [sql<boolean>`seq > ${seqOf(newerThan)}`];
-      const { rows } = await sql<{ readonly n: number }>`
-        select count(*) as n from ${filesOf(store)} ${where([...conditions(store, selection), ...newer])}`.execute(db);
-      return rows[0]?.n ?? 0;
-    },
     facets: async (selection) => {
       const { ids, host, text, since, until, needsPerson: isNeeding, working = [] } = selection;
       const fixed = conditions(store, { ids, host, text, since, until, needsPerson: isNeeding });
-      const all = await countAlike(store, fixed);
-      const steps = working.length === 0 ? [] : await countAlike(store, [...fixed, isAmong(store, working)]);
+      const from = filesOf(store);
+      const all = await countBy(store, { from, parts: fixed, by: facetProperties });
+      const parts = [...fixed, isAmong(store, working)];
+      const steps = working.length === 0 ? [] : await countBy(store, { from, parts, by: facetProperties });
       return facetsOf(selection, all, steps);
     },
     ids: async (selection, most, after) => {
@@ -104,15 +110,89 @@ function seqOf(cursor: string): number {
   return Number.isSafeInteger(seq) ? seq : -1;
 }
 
-/** Counts files by the values of all facets. The index has the same order, so SQLite sorts nothing. */
-async function countAlike(store: Connection, parts: readonly Condition[]): Promise<readonly Alike[]> {
-  const { stage, channel, feeds, cause } = insideOf(store);
-  const { rows } = await sql<Alike>`
-    select state, ${stage} as stage, folder, ${channel} as channel, ${feeds} as feeds, ${cause} as cause, count(*) as files
-    from ${filesOf(store)} ${where(parts)} group by state, ${stage}, folder, ${channel}, ${feeds}, ${cause}`.execute(
-    store.db,
-  );
+/** In the order of the index, so that SQLite sorts nothing. */
+const facetProperties = ['state', 'stage', 'folder', 'channel', 'feeds', 'cause'] as const;
+
+export function createCounts(store: Connection): CountStore & CountsStore {
+  return {
+    count: async (filter, most) => {
+      const found = sql`select ${most === undefined ? sql`count(*) as n` : sql`1`} from ${tableFor(store, filter)}
+        ${where(filterConditions(store, filter))}`;
+      const counted = most === undefined ? found : sql`select count(*) as n from (${found} limit ${most}) as found`;
+      const { rows } = await sql<{ readonly n: number }>`${counted}`.execute(store.db);
+      return rows[0]?.n ?? 0;
+    },
+    counts: ({ where: filter, by, withBytes = false }) =>
+      countBy(store, { from: tableFor(store, filter), parts: filterConditions(store, filter), by, withBytes }),
+  };
+}
+
+interface Grouping<P extends keyof FileProperties> {
+  readonly from: RawBuilder<unknown>;
+  readonly parts: readonly Condition[];
+  readonly by: readonly P[];
+  readonly withBytes?: boolean;
+}
+
+async function countBy<P extends keyof FileProperties>(
+  store: Connection,
+  { from, parts, by, withBytes = false }: Grouping<P>,
+): Promise<readonly FileCount<P>[]> {
+  const inside = insideOf(store);
+  const valueOf: Readonly<Record<keyof FileProperties, RawBuilder<unknown>>> = {
+    ...inside,
+    state: sql.raw('state'),
+    folder: sql.raw('folder'),
+  };
+  const values = by.map((name) => valueOf[name]);
+  const named = by.map((name) => sql`${valueOf[name]} as ${sql.ref(name)}`);
+  const bytes = withBytes ? sql`coalesce(sum(size), 0)` : sql`0`;
+  const { rows } = await sql<FileCount<P>>`
+    select ${sql.join([...named, sql`count(*) as files`, sql`${bytes} as bytes`])} from ${from} ${where(parts)}
+    ${values.length === 0 ? sql`` : sql`group by ${sql.join(values)}`}`.execute(store.db);
   return rows;
+}
+
+/** Returns the table, read through the index that has what the filter needs. */
+function tableFor(store: Connection, filter: FileFilter): RawBuilder<unknown> {
+  if (filter.ended !== undefined) return sql.raw(store.words.by('file_day'));
+  const isListed = Object.entries(filter).some(([name, value]) => value !== undefined && !unlisted.has(name));
+  return isListed || (filter.working?.length ?? 0) > 0 ? filesOf(store) : sql.raw('file');
+}
+
+/** Members of a filter that need no more than an index of their own. */
+const unlisted: ReadonlySet<string> = new Set<keyof FileFilter>([
+  'states',
+  'working',
+  'newerThan',
+  'videoId',
+  'sentTo',
+  'arrived',
+]);
+
+function filterConditions(store: Connection, filter: FileFilter): readonly Condition[] {
+  const { newerThan, paused = [], videoId, sentTo, arrived, ended } = filter;
+  return [
+    ...conditions(store, filter),
+    ...(newerThan === undefined ? [] : [sql<boolean>`seq > ${seqOf(newerThan)}`]),
+    ...(paused.length === 0
+      ? []
+      : [sql<boolean>`not (state in ('queued', 'awaiting upload', 'retrying') and folder in (${sql.join(paused)}))`]),
+    ...(videoId === undefined ? [] : [sql<boolean>`video_id = ${videoId}`]),
+    ...(sentTo === undefined ? [] : [isSentTo(store, sentTo)]),
+    ...(arrived === undefined ? [] : [isIn('discovered_at', arrived)]),
+    ...(ended === undefined ? [] : [isIn('ended_at', ended)]),
+  ];
+}
+
+function isSentTo(store: Connection, { kind, name }: NonNullable<FileFilter['sentTo']>): Condition {
+  return kind === 'channel'
+    ? sql<boolean>`(video_id is not null and ${insideOf(store).channel} = ${name})`
+    : sql<boolean>`exists (select 1 from ${sql.raw(store.words.names('published'))} as feed where feed.value = ${name})`;
+}
+
+function isIn(column: 'discovered_at' | 'ended_at', { from, to }: Period): Condition {
+  return sql<boolean>`(${sql.ref(column)} >= ${from} and ${sql.ref(column)} < ${to})`;
 }
 
 function where(parts: readonly Condition[]): RawBuilder<unknown> {

@@ -41,21 +41,10 @@ export interface SnapshotQuery {
   readonly needing: number;
 }
 
-/** Files that finished within a period. */
-export interface Ended {
-  readonly done: number;
-  readonly failed: number;
-  readonly held: number;
-  /** Total size of the done files. */
-  readonly bytes: number;
-}
-
 /** The data behind the views of all files. */
 export interface SnapshotStore {
   /** Reads everything in one transaction. */
   snapshot(query: SnapshotQuery): Promise<LedgerSnapshot>;
-  /** Counts rows that finished in a period: `from` included, `to` excluded (epoch milliseconds). */
-  ended(from: number, to: number): Promise<Ended>;
   /** Returns history lines of all files, newest first. */
   latestLines(limit: number): Promise<readonly { readonly at: number; readonly state: string }[]>;
   /** Returns when feeds were last published, according to the rows that finished last. */
@@ -65,12 +54,6 @@ export interface SnapshotStore {
 export function createSnapshots({ read, words }: Connection): SnapshotStore {
   return {
     snapshot: (query) => read(() => snapshotOf(words, query)),
-    ended: async (from, to) => {
-      const rows = await read(() => ask(endedQuery(words), [from, to]));
-      const of = (state: string): number => Number(rows.find((row) => row['state'] === state)?.['files'] ?? 0);
-      const done = rows.find((row) => row['state'] === 'done');
-      return { done: of('done'), failed: of('failed'), held: of('held'), bytes: Number(done?.['bytes'] ?? 0) };
-    },
     latestLines: async (limit) =>
       (await read(() => ask('SELECT at, state FROM history ORDER BY seq DESC LIMIT CAST(? AS INTEGER)', [limit]))).map(
         ({ at, state }) => ({ at: Number(at), state: String(state) }),
@@ -92,12 +75,6 @@ const special = ({ inside: { code } }: SqlWords) =>
     ['without channel', isWithoutChannel(code)],
     ['without feed', isWithoutFeed(code)],
   ] as const;
-
-const endedQuery = (words: SqlWords): string => {
-  const state = words.unindexed('state');
-  return `SELECT ${state} AS state, count(*) AS files, sum(size) AS bytes FROM ${words.by('file_day')}
-    WHERE ended_at >= ? AND ended_at < ? GROUP BY ${state}`;
-};
 
 const publishedQuery = (words: SqlWords): string => `SELECT published FROM ${words.by('file_day')}
   WHERE ended_at IS NOT NULL AND state = 'done' ORDER BY ended_at DESC LIMIT CAST(? AS INTEGER)`;

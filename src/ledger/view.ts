@@ -20,8 +20,6 @@ export interface LedgerView {
   known(folder: string, tell: (file: KnownFile) => void): Promise<void>;
   /** Returns the `after_ready: move` templates by which files in a folder were moved. */
   movedBy(folder: string): Promise<readonly string[]>;
-  /** Whether any video was ever put into this channel or feed. Reads all rows, so it is only for doubtful names. */
-  hasSentTo(kind: 'channel' | 'feed', name: string): Promise<boolean>;
 }
 
 export function createView(store: Connection): LedgerView {
@@ -29,13 +27,6 @@ export function createView(store: Connection): LedgerView {
   return {
     find: (name) => findFiles(store, name),
     known: (folder, tell) => tellKnown(store, folder, tell),
-    hasSentTo: async (kind, name) => {
-      const isSent =
-        kind === 'channel'
-          ? sql<boolean>`video_id is not null and ${sql.raw(words.inside.channel)} = ${name}`
-          : sql<boolean>`exists (select 1 from ${sql.raw(words.names('published'))} as feed where feed.value = ${name})`;
-      return (await db.selectFrom('file').select('id').where(isSent).limit(1).executeTakeFirst()) !== undefined;
-    },
     movedBy: async (folder) => {
       const rows = await db
         .selectFrom('file')

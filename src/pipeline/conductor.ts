@@ -247,9 +247,10 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
 
   /** Counts with one query for all states, so that a file that changes state in the meantime is not missed. */
   const countUnfinished = async (): Promise<number> => {
-    if (pauses.all() !== null) return world.store.count(['processing', 'awaiting publish']);
+    if (pauses.all() !== null) return world.store.count({ states: ['processing', 'awaiting publish'] });
     const paused = pauses.list().flatMap(({ folder }) => folder ?? []);
-    return world.store.count(['queued', 'awaiting upload', 'retrying', 'processing', 'awaiting publish'], paused);
+    const states = ['queued', 'awaiting upload', 'retrying', 'processing', 'awaiting publish'];
+    return world.store.count({ states, paused });
   };
 
   return {

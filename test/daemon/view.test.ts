@@ -20,8 +20,8 @@ const running = { id: 'f_1', sentBytes: 7, sizeBytes: someVersion.size, idleMs: 
 const ledger = {
   selection: {
     page: async (_selection: FileSelection, { limit }: FileRange) => ({ ...somePage, files: waiting.slice(0, limit) }),
-    count: async () => waiting.length,
   },
+  counts: async () => [{ files: waiting.length }],
   before: (ids: readonly string[]) => Promise.resolve(new Map(ids.map((id) => [id, 7]))),
   lines: () => Promise.resolve([]),
 } as unknown as FilesLedger;

@@ -122,9 +122,9 @@ test('a file is found by its path on this host, and by the name of its place', a
   expect(await find(fleet.two, 'one:/srv/in/b.mp4')).toEqual(['f_2']);
   expect(await find(fleet.one, '/srv/in/b.mp4')).toEqual(['f_2']);
   expect(await find(fleet.two, 'b.mp4')).toEqual(['f_2']);
-  expect(await fleet.two.selection.count({ text: '/media/n/sub' })).toBe(1);
-  expect(await fleet.two.selection.count({ text: 'one:/srv' })).toBe(1);
-  expect(await fleet.two.selection.count({ folder: '/media/n' })).toBe(1);
+  expect(await fleet.two.count({ text: '/media/n/sub' })).toBe(1);
+  expect(await fleet.two.count({ text: 'one:/srv' })).toBe(1);
+  expect(await fleet.two.count({ folder: '/media/n' })).toBe(1);
   const { folders } = await fleet.two.selection.facets({});
   expect(folders.map(({ value }) => value).toSorted()).toEqual(['/media/n', 'one:/srv/in']);
 });

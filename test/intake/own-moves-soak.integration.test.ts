@@ -67,7 +67,7 @@ test.each(['move', 'delete'] as const)(
       await rows.claim(`f_${n}`, putAway);
     }
     expect(state).toEqual({ doubt: null, freezes: 0 });
-    expect(await ledger.count(['done'])).toBe(files);
+    expect(await ledger.count({ states: ['done'] })).toBe(files);
     expect(stateOf((await ledger.load('f_0')) ?? someFacts())).toBe('done');
   },
   600_000,

@@ -141,7 +141,7 @@ describe('a row that is damaged while the ledger is open', () => {
     expect(second[1]).toMatchObject({ path: 'clip 0.mp4', end: null });
     expect(said).toEqual([expect.stringMatching(/neither a copy .* nor a receipt/)]);
     expect(await ledger.claim('f_first')).toMatchObject({ facts });
-    expect(await ledger.count(['queued', 'held'])).toBe(701);
+    expect(await ledger.count({ states: ['queued', 'held'] })).toBe(701);
   });
 });
 

@@ -160,5 +160,5 @@ test('a ledger that is closed while writes wait writes them first', async () => 
   await ledger[Symbol.asyncDispose]();
   expect(new Set(statuses(await written))).toEqual(new Set(['fulfilled']));
   await using again = await openLedger(scratch.path);
-  expect(await again.count(['queued'])).toBe(ids.length);
+  expect(await again.count({ states: ['queued'] })).toBe(ids.length);
 });

@@ -180,7 +180,7 @@ describe('a burst of new files', () => {
     await using opened = await openScratch();
     const rows = Array.from({ length: 1_234 }, (_, n) => named(`f_${n}`));
     await Promise.all(rows.map((facts) => opened.store.insert(facts)));
-    expect(await opened.store.count(['queued'])).toBe(1_234);
+    expect(await opened.store.count({ states: ['queued'] })).toBe(1_234);
     expect((await opened.store.rows({ group: 'in state', state: 'queued', limit: 3 })).map(({ id }) => id)).toEqual([
       'f_0',
       'f_1',

@@ -79,7 +79,7 @@ export function longNamesContract(open: () => Promise<OpenedRows>): void {
           [2, ['f0', 'f1']],
           [2, ['h0', 'h1']],
         ]);
-        for (const { cause } of causes) expect(await rows.selection.count({ cause })).toBe(2);
+        for (const { cause } of causes) expect(await rows.count({ cause })).toBe(2);
         const marks = await rows.fullMarks(folders);
         expect(marks.map(({ folder, whenFull }) => [folder, whenFull]).toSorted(byText)).toEqual(
           folders.map((folder) => [folder, 90]).toSorted(byText),
@@ -120,7 +120,7 @@ export function longNamesContract(open: () => Promise<OpenedRows>): void {
         expect(await rows.countedFiles(name, 0)).toEqual(['a']);
         expect(await rows.deletionsSince(1, 1_000)).toBe(1);
         await rows.insert(fileAt('/inbox', 'a.mp4', 'v', { ...created, videoId: name }));
-        expect(await rows.hasVideo(name)).toBe(true);
+        expect(await rows.count({ videoId: name }, 1)).toBe(1);
         expect(await rows.listed()).toEqual([]);
       });
     });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { dayTotals } from '../../src/status/notifications/daily.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 import type { OpenedRows } from './opened-rows.ts';
 
@@ -112,7 +113,6 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
   test('what happened since a line of the history is found, and what a day came to', async () => {
     await using opened = await open();
     const { rows: ledger } = opened;
-    const { news } = ledger;
     const held = someFacts({ id: 'f_1', discoveredAt: 5, end: 'held', why: 'no rule', endedAt: 6 });
     await ledger.insert(held);
     const first = await ledger.lastPassage();
@@ -136,8 +136,8 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
     expect((await ledger.lastStates(['f_1'], states, first + 9)).get('f_1')).toMatchObject({ state: 'done' });
     expect((await ledger.lastStates(['f_1'], states, first - 1)).size).toBe(0);
     expect((await ledger.rows({ group: 'by id', ids: ['f_2'] })).map(({ path }) => path)).toEqual(['b.mp4']);
-    expect(await news.totals(5, 10)).toEqual({ came: 2, live: 1, bytes: held.version.size });
-    expect(await news.totals(6, 9)).toEqual({ came: 1, live: 0, bytes: 0 });
+    expect(await dayTotals(ledger, 5, 10)).toEqual({ came: 2, live: 1, bytes: held.version.size });
+    expect(await dayTotals(ledger, 6, 9)).toEqual({ came: 1, live: 0, bytes: 0 });
   });
 
   test('a file counts for an expectation also after it was moved, until it is forgotten', async () => {

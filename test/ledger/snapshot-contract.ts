@@ -103,7 +103,7 @@ export function snapshotContract(open: () => Promise<OpenedRows>): void {
     expect(now.causes.reduce((sum, { files }) => sum + files, now.more.files)).toBe(meant.length);
     const selected = await opened.rows.selection.ids({ needsPerson: true }, 999);
     expect(selected.ids.toSorted()).toEqual(meant);
-    expect(await opened.rows.selection.count({ needsPerson: true, states: ['failed'] })).toBe(failures.length);
+    expect(await opened.rows.count({ needsPerson: true, states: ['failed'] })).toBe(failures.length);
     const { total, states, causes } = await opened.rows.selection.facets({ needsPerson: true });
     expect(total).toBe(meant.length);
     expect(states.map(({ value }) => value)).toEqual(
@@ -211,7 +211,11 @@ export function snapshotContract(open: () => Promise<OpenedRows>): void {
       { end: 'held', endedAt: 150 },
       { end: 'skipped', endedAt: 150 },
     ]);
-    expect(await opened.rows.ended(100, 200)).toEqual({ done: 2, failed: 1, held: 1, bytes: 10_000 });
+    const where = { ended: { from: 100, to: 200 } };
+    const counts = await opened.rows.counts({ where, by: ['state'], withBytes: true });
+    const found = Object.fromEntries(counts.map(({ state, files, bytes }) => [state, { files, bytes }]));
+    const one = { files: 1, bytes: 5_000 };
+    expect(found).toEqual({ done: { files: 2, bytes: 10_000 }, failed: one, held: one, skipped: one });
   });
 
   test('when feeds were published is known from the rows that ended last', async () => {

@@ -88,7 +88,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         const first = await store.save({ ...someFacts(), ...created });
         expect(first).toEqual(someFacts({ ...created, rev: 1 }));
         expect(await store.load('f_1')).toEqual(first);
-        expect(await store.count(['awaiting upload'])).toBe(1);
+        expect(await store.count({ states: ['awaiting upload'] })).toBe(1);
         expect((await store.save({ ...first, why: 'again' })).rev).toBe(2);
       });
     });
@@ -269,8 +269,8 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
 
     test('are counted by states', async () => {
       await withRows([named('a'), named('b', uploaded), named('c', { end: 'done' })], async (store) => {
-        expect(await store.count(['queued', 'processing'])).toBe(2);
-        expect(await store.count(['held'])).toBe(0);
+        expect(await store.count({ states: ['queued', 'processing'] })).toBe(2);
+        expect(await store.count({ states: ['held'] })).toBe(0);
       });
     });
   });
@@ -419,8 +419,9 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       ['held', { end: 'held' }, false],
     ])('expect a file that is %s: %s', async (_name, other, expected) => {
       await withRows([someFacts(other), named('b', { plan: null, end: 'held' })], async (store) => {
-        expect(await store.isExpecting('feed_news')).toBe(expected);
-        expect(await store.isExpecting('feed')).toBe(false);
+        const states = ['queued', 'awaiting upload', 'processing'];
+        expect(await store.count({ states, feed: 'feed_news' }, 1)).toBe(expected ? 1 : 0);
+        expect(await store.count({ states, feed: 'feed' }, 1)).toBe(0);
       });
     });
   });
@@ -572,7 +573,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
   test('states are never stored but derived', async () => {
     await withRows([someFacts()], async (store) => {
       const saved = await store.save(someFacts({ ...uploaded }));
-      expect(await store.count(['processing'])).toBe(1);
+      expect(await store.count({ states: ['processing'] })).toBe(1);
       expect(stateOf(saved)).toBe('processing');
     });
   });
@@ -637,9 +638,11 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
 
     test('are no longer known once their file forgets them', async () => {
       await withRows([named('a', created)], async (store) => {
-        expect([await store.hasVideo('vid_1'), await store.hasVideo('vid_2')]).toEqual([true, false]);
+        expect([await store.count({ videoId: 'vid_1' }, 1), await store.count({ videoId: 'vid_2' }, 1)]).toEqual([
+          1, 0,
+        ]);
         await store.save(named('a'));
-        expect(await store.hasVideo('vid_1')).toBe(false);
+        expect(await store.count({ videoId: 'vid_1' }, 1)).toBe(0);
       });
     });
 
@@ -721,9 +724,9 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('other', elsewhere),
       ];
       await withRows(rows, async (store) => {
-        expect(await store.count(unfinished, ['/inbox'])).toBe(3);
-        expect(await store.count(unfinished, ['/other'])).toBe(5);
-        expect(await store.count(unfinished, ['/inbox', '/other'])).toBe(2);
+        expect(await store.count({ states: unfinished, paused: ['/inbox'] })).toBe(3);
+        expect(await store.count({ states: unfinished, paused: ['/other'] })).toBe(5);
+        expect(await store.count({ states: unfinished, paused: ['/inbox', '/other'] })).toBe(2);
       });
     });
   });

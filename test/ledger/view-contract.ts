@@ -123,7 +123,7 @@ export function viewContract(open: () => Promise<OpenedRows>): void {
       }
       expect((await rows.find(`/${name}/before/other.mov`)).map(({ id }) => id)).toEqual(['f_2']);
       expect(await rows.pathsNamed(folder, `${letter}/${name}`)).toEqual([path]);
-      expect(await rows.selection.count({ text: `${letter}/${letter}` })).toBe(1);
+      expect(await rows.count({ text: `${letter}/${letter}` })).toBe(1);
     });
   });
 

@@ -10,6 +10,7 @@ import type { HostedVideo } from '../../src/pipeline/file/failure.ts';
 import type { OperatorPause } from '../../src/pipeline/events.ts';
 import type { RowStore, RowsWanted } from '../../src/pipeline/file/row-groups.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
+import type { CountStore, FileFilter } from '../../src/pipeline/file/selection.ts';
 import type {
   Claim,
   Claims,
@@ -35,6 +36,7 @@ import type {
 } from '../../src/pipeline/file/ports.ts';
 
 export type Stores = FileStore &
+  CountStore &
   RowStore &
   QueueStore &
   Claims &
@@ -139,10 +141,13 @@ export class MemoryStore implements Stores {
     return Promise.resolve(started.slice(0, limit).map(({ id }) => queuedOf(this.row(id))));
   }
 
-  async count(states: readonly FileState[], paused: readonly string[] = []): Promise<number> {
+  async count({ states, feed, videoId, paused = [] }: FileFilter): Promise<number> {
     const waits = (state: FileState): boolean => ['queued', 'awaiting upload', 'retrying'].includes(state);
     const isCounted = (facts: Facts): boolean =>
-      states.includes(stateOf(facts)) && !(waits(stateOf(facts)) && paused.includes(facts.folder));
+      (states?.includes(stateOf(facts)) ?? true) &&
+      (feed === undefined || facts.plan?.publish.includes(feed) === true) &&
+      (videoId === undefined || facts.videoId === videoId) &&
+      !(waits(stateOf(facts)) && paused.includes(facts.folder));
     return this.all.filter(isCounted).length;
   }
 
@@ -246,13 +251,6 @@ export class MemoryStore implements Stores {
     return Promise.resolve(batches);
   }
 
-  isExpecting(feed: string): Promise<boolean> {
-    const underWay = new Set(['queued', 'awaiting upload', 'processing']);
-    const isExpected = (facts: Facts): boolean =>
-      underWay.has(stateOf(facts)) && (facts.plan?.publish.includes(feed) ?? false);
-    return Promise.resolve(this.all.some(isExpected));
-  }
-
   async feedsDue(): Promise<readonly DueFeed[]> {
     return [...this.#feedsDue.values()].toSorted((one, other) => one.firstAt - other.firstAt);
   }
@@ -329,10 +327,6 @@ export class MemoryStore implements Stores {
   unanswered(): Promise<readonly UnansweredCreate[]> {
     const all = this.all.flatMap(suspectsOf).flatMap((token) => this.#asked.get(token) ?? []);
     return Promise.resolve(all.toSorted((one, other) => one.at - other.at || (one.token < other.token ? -1 : 1)));
-  }
-
-  async hasVideo(wanted: string): Promise<boolean> {
-    return this.all.some(({ videoId }) => videoId === wanted);
   }
 
   async createdSince(since: number): Promise<{ videos: number; bytes: number }> {

@@ -144,5 +144,5 @@ async function isWanted(
   ending: string,
 ): Promise<boolean> {
   const states = ['processing', 'awaiting publish', 'done'];
-  return (await ledger.selection.count({ folder, states, text: ending })) > 0;
+  return (await ledger.count({ folder, states, text: ending })) > 0;
 }

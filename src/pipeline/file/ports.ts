@@ -1,7 +1,7 @@
 import type { HashName } from '../../routing/checksum-file.ts';
 import type { Checksum, Digests } from './checksums.ts';
 import type { FileVersion } from './file-version.ts';
-import type { Amendment, Facts, FileState, UploadSession } from './facts.ts';
+import type { Amendment, Facts, UploadSession } from './facts.ts';
 import type { Failure, HostedVideo } from './failure.ts';
 import type { Queued } from './queue.ts';
 import type { RequestRoom } from '../estimate.ts';
@@ -41,12 +41,6 @@ export interface FileStore {
    * @throws {StaleRowError} if `facts.rev` is not the row's revision
    */
   save(facts: Facts, note?: string): Promise<Facts>;
-  /**
-   * Counts the files in any of these states, all at one moment.
-   *
-   * @param paused excludes files that are waiting for a step in one of these folders
-   */
-  count(states: readonly FileState[], paused?: readonly string[]): Promise<number>;
 }
 
 /** Candidates for the next slot. Files with the same folder, priority and size class form a queue. */
@@ -194,8 +188,6 @@ export interface ListedPage {
 export interface PublishStore {
   /** Returns the files that are ready and waiting for their feeds, grouped by feed. */
   waiting(): Promise<readonly FeedBatch[]>;
-  /** Whether more files are on their way to this feed. */
-  isExpecting(feed: string): Promise<boolean>;
 }
 
 /** Feeds that are due for publishing although no file is waiting for them. */
@@ -290,8 +282,6 @@ export interface UnansweredCreate {
 export interface LeftoverStore {
   /** Returns unanswered create requests, including those in progress, oldest first. */
   unanswered(): Promise<readonly UnansweredCreate[]>;
-  /** Whether any file has this video. */
-  hasVideo(videoId: string): Promise<boolean>;
   /** Records that a record is about to be deleted because nothing needs it. @param at epoch milliseconds */
   noteDeletion(videoId: string, at: number): Promise<void>;
   /** Counts the deletions recorded after `after` and up to `now` (epoch milliseconds). */

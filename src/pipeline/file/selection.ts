@@ -38,6 +38,58 @@ export interface FileSelection {
   readonly working?: readonly string[] | undefined;
 }
 
+/** Which files to count: those that match every given member. */
+export interface FileFilter extends FileSelection {
+  /** Only files that arrived after the one with this cursor. */
+  readonly newerThan?: string | undefined;
+  /** Excludes files that are waiting for a step in one of these folders. */
+  readonly paused?: readonly string[] | undefined;
+  readonly videoId?: string | undefined;
+  /** Only files whose video was ever put into this channel or feed. Reads all rows. */
+  readonly sentTo?: { readonly kind: 'channel' | 'feed'; readonly name: string } | undefined;
+  readonly arrived?: Period | undefined;
+  readonly ended?: Period | undefined;
+}
+
+/** A period in epoch milliseconds: `from` is included, `to` is not. */
+export interface Period {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The properties that files can be counted by. `feeds` is a JSON array. */
+export interface FileProperties {
+  readonly state: string;
+  readonly stage: string;
+  readonly folder: string;
+  readonly channel: string | null;
+  readonly feeds: string | null;
+  readonly cause: string | null;
+}
+
+/** Files with the same values. */
+export type FileCount<P extends keyof FileProperties = keyof FileProperties> = Pick<FileProperties, P> & {
+  readonly files: number;
+  /** Total size; 0 unless requested. */
+  readonly bytes: number;
+};
+
+/** Counts files for decisions. A count is never stale. */
+export interface CountStore {
+  /** @param most stops counting at this number */
+  count(where: FileFilter, most?: number): Promise<number>;
+}
+
+/** Counts files for views. */
+export interface CountsStore {
+  /** Counts files by properties; without properties, it returns one count. */
+  counts<P extends keyof FileProperties>(wanted: {
+    readonly where: FileFilter;
+    readonly by: readonly P[];
+    readonly withBytes?: boolean;
+  }): Promise<readonly FileCount<P>[]>;
+}
+
 /** One part of a selection, in order of arrival, so that rows written in the meantime shift nothing. */
 export interface FileRange {
   /** Only files after, or before, the file with this cursor. Cursors come from another page. */
@@ -80,10 +132,9 @@ export interface FacetCount {
   readonly files: number;
 }
 
-/** Queries for files by common properties. Each query reads a single index, for any selection. */
+/** Queries for files by common properties, as are `CountStore` and `CountsStore`. Each query reads a single index, for any selection. */
 export interface SelectionStore {
   page(selection: FileSelection, range: FileRange): Promise<FilePage>;
-  count(selection: FileSelection, newerThan?: string): Promise<number>;
   facets(selection: FileSelection): Promise<FileFacets>;
   /**
    * Returns ids of the selected files in slices, newest first, for commands on many files. A file that changes or

@@ -1,9 +1,10 @@
 import { videoOfSuspect, withoutToken } from '../file/facts.ts';
 import type { Clock, FileStore, LeftoverStore, RemoteVideo, UnansweredCreate, VideoLibrary } from '../file/ports.ts';
 import type { Rows } from '../file/rows.ts';
+import type { CountStore } from '../file/selection.ts';
 
 export interface DoubtsWorld {
-  readonly store: Pick<LeftoverStore, 'unanswered' | 'hasVideo'> & Pick<FileStore, 'load'>;
+  readonly store: Pick<LeftoverStore, 'unanswered'> & Pick<FileStore, 'load'> & CountStore;
   readonly rows: Pick<Rows, 'claim'>;
   readonly library: Pick<VideoLibrary, 'list'>;
   readonly clock: Clock;
@@ -55,7 +56,8 @@ export function createDoubts({ store, rows, library, clock }: DoubtsWorld) {
   const isAmong = async ({ title, at }: UnansweredCreate, videos: readonly RemoteVideo[]): Promise<boolean> => {
     for (const video of videos) {
       const isLike = video.status === 'pending' && (video.title ?? title) === title;
-      if (isLike && (video.createdAt ?? at) >= at - skewMs && !(await store.hasVideo(video.id))) return true;
+      if (isLike && (video.createdAt ?? at) >= at - skewMs && (await store.count({ videoId: video.id }, 1)) === 0)
+        return true;
     }
     return false;
   };

@@ -7,11 +7,15 @@ import { unknownNameCodes } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { createBackoffs } from './backoffs.ts';
 import type { Clock, DueFeed, FeedBatch, FeedStore, Published, PublishStore, VideoLibrary } from '../file/ports.ts';
+import type { CountStore } from '../file/selection.ts';
 import { sideBySide } from './jobs.ts';
 import type { Runner } from '../steps/runner.ts';
 
+/** States of files that are on their way to being ready. */
+const underWay = ['queued', 'awaiting upload', 'processing'];
+
 export interface PublishWorld {
-  readonly store: PublishStore & FeedStore;
+  readonly store: PublishStore & FeedStore & CountStore;
   readonly library: Pick<VideoLibrary, 'publish'>;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
@@ -170,7 +174,8 @@ export function createPublish(world: PublishWorld) {
           continue;
         }
         const isNow = batch.due?.isNow === true;
-        const inMs = isNow ? 0 : dueInMs(batch, clock.now(), await store.isExpecting(batch.feed), now);
+        const expected = isNow ? 0 : await store.count({ states: underWay, feed: batch.feed }, 1);
+        const inMs = isNow ? 0 : dueInMs(batch, clock.now(), expected > 0, now);
         if (inMs > 0) {
           dueAt = Math.min(dueAt, clock.elapsed() + inMs);
           continue;

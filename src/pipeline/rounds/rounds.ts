@@ -15,6 +15,7 @@ import type {
   VideoHost,
   VideoLibrary,
 } from '../file/ports.ts';
+import type { CountStore } from '../file/selection.ts';
 import type { RowStore } from '../file/row-groups.ts';
 import type { Rows } from '../file/rows.ts';
 import type { Runner } from '../steps/runner.ts';
@@ -44,7 +45,14 @@ export interface RoundSettings {
 
 export interface RoundsWorld
   extends Pick<RetentionWorld, 'diskOf' | 'freedBy'>, Pick<AdoptWorld, 'durationOf' | 'isArchiveSeen'> {
-  readonly store: RowStore & FileStore & PublishStore & FeedStore & RetentionStore & AdoptionStore & LeftoverStore;
+  readonly store: RowStore &
+    FileStore &
+    CountStore &
+    PublishStore &
+    FeedStore &
+    RetentionStore &
+    AdoptionStore &
+    LeftoverStore;
   readonly rows: Rows;
   readonly runner: Pick<Runner, 'apply'>;
   readonly host: VideoHost;
@@ -87,7 +95,7 @@ export function createRounds(world: RoundsWorld) {
   const jobs = createJobs(clock, world.broke);
   const room = () => world.budget.room();
   const wanted = async (): Promise<Wanted> => ({
-    creates: Math.min(await world.store.count(['queued']), mostCreates(world.filesPerHour())),
+    creates: Math.min(await world.store.count({ states: ['queued'] }), mostCreates(world.filesPerHour())),
     publishes: publish.waits().length,
   });
   const publish = createPublish({

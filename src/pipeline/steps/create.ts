@@ -5,16 +5,8 @@ import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
 import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
-import type {
-  Answer,
-  Budget,
-  Clock,
-  CreatedRecord,
-  LeftoverStore,
-  LocalFiles,
-  Receipts,
-  VideoHost,
-} from '../file/ports.ts';
+import type { Answer, Budget, Clock, CreatedRecord, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
+import type { CountStore } from '../file/selection.ts';
 import type { Row } from '../file/rows.ts';
 import type { Quota } from '../quota.ts';
 import type { SizeLimits } from '../size-limits.ts';
@@ -25,7 +17,7 @@ import type { TwinWorld } from './duplicates.ts';
 import type { UnconfirmedCreates } from './unconfirmed-creates.ts';
 
 export interface CreateWorld extends TwinWorld {
-  readonly store: TwinWorld['store'] & Pick<LeftoverStore, 'hasVideo'> & RecordedStore;
+  readonly store: TwinWorld['store'] & CountStore & RecordedStore;
   /** Ids of videos whose rows are about to be written. */
   readonly binding: Set<string>;
   readonly host: VideoHost;
@@ -111,7 +103,7 @@ async function ask(row: Row, world: CreateWorld): Promise<Outcome> {
   if (!answer.ok) return unanswered(row, answer.failure);
   await world.quota.created(facts);
   const { videoId, uploadUrl } = answer.value;
-  if (world.binding.has(videoId) || (await world.store.hasVideo(videoId))) return refuseId(row, videoId);
+  if (world.binding.has(videoId) || (await world.store.count({ videoId }, 1)) > 0) return refuseId(row, videoId);
   if (uploadUrl === null && facts.sourceUrl === null) return giveUp(row, answer.value, world);
   world.binding.add(videoId);
   return bind(row, answer.value, world).finally(() => world.binding.delete(videoId));

@@ -1,4 +1,5 @@
-import type { Budget, Elsewhere, LeftoverStore, LocalFiles, Receipts, VideoHost, Clock } from '../file/ports.ts';
+import type { Budget, Elsewhere, LocalFiles, Receipts, VideoHost, Clock } from '../file/ports.ts';
+import type { CountStore } from '../file/selection.ts';
 import type { Facts } from '../file/facts.ts';
 import type { RowStore } from '../file/row-groups.ts';
 import type { Failure } from '../file/failure.ts';
@@ -17,7 +18,7 @@ import type { UploadWorld } from './upload.ts';
 import type { Uploads } from './uploads.ts';
 
 export interface StepsWorld {
-  readonly store: RowStore<'twins'> & Pick<LeftoverStore, 'hasVideo'> & RecordedStore;
+  readonly store: RowStore<'twins'> & CountStore & RecordedStore;
   readonly host: VideoHost;
   readonly local: LocalFiles;
   readonly elsewhere: Pick<Elsewhere, 'hashOf'> | null;

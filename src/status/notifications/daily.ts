@@ -1,6 +1,7 @@
 import type { Message } from '@dropcast/notify';
 import { size, clockDay } from '../../view/words/text.ts';
-import type { DayTotals } from '../../ledger/news-rows.ts';
+import { filesIn } from '../../view/files/files-view.ts';
+import type { CountsStore } from '../../pipeline/file/selection.ts';
 
 /** The last receipt sent to a target. */
 export interface LastReceipt {
@@ -8,6 +9,13 @@ export interface LastReceipt {
   readonly day: string;
   /** End of the period covered, in epoch milliseconds. */
   readonly until: number;
+}
+
+/** Files that arrived and went live in a period. */
+export interface DayTotals {
+  readonly came: number;
+  readonly live: number;
+  readonly bytes: number;
 }
 
 const dayMs = 24 * 3_600_000;
@@ -72,4 +80,16 @@ export function receipt(
 
 function files(n: number): string {
   return n === 1 ? '1 file' : `${n} files`;
+}
+
+/** Counts the files that arrived, and those that went live, between two times (epoch milliseconds). */
+export async function dayTotals(ledger: CountsStore, from: number, to: number): Promise<DayTotals> {
+  const came = await ledger.counts({ where: { arrived: { from, to } }, by: ['state'] });
+  const ended = await ledger.counts({ where: { ended: { from, to } }, by: ['state'], withBytes: true });
+  const live = ended.find(({ state }) => state === 'done');
+  return {
+    came: filesIn(came.filter(({ state }) => !['superseded', 'vanished'].includes(state))),
+    live: live?.files ?? 0,
+    bytes: live?.bytes ?? 0,
+  };
 }

@@ -14,7 +14,7 @@ import type { Failure } from '../../pipeline/file/failure.ts';
 import { mayBeDone } from '../../view/words/unavailable-words.ts';
 import { sightsNow, type Sight } from '../../view/hosts/sights.ts';
 import { needsYouIn } from '../../view/picture/read-rows.ts';
-import { receipt, receiptDue, type LastReceipt } from './daily.ts';
+import { dayTotals, receipt, receiptDue, type LastReceipt } from './daily.ts';
 import { causeOf, dayOfCause, expectationTroubles, hostOfCause, pausesSeen, troublesOf } from './troubles.ts';
 import { fileMessages, newsOfFiles, type Cursor } from './file-news.ts';
 import { withWaitingFiles } from './waiting-files.ts';
@@ -160,7 +160,11 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     const missing = new Map(expectationTroubles(expected, until).map(({ cause, title }) => [cause, title]));
     const needsYou = needsYouIn(counts);
     const isWanted = target.daily.isForIdleDays || expected.some(({ by }) => by > since && by <= until);
-    return receipt(await rows.totals(since, until), { needsYou, missing: [...missing.values()], isWanted }, until);
+    return receipt(
+      await dayTotals(daemon.ledger, since, until),
+      { needsYou, missing: [...missing.values()], isWanted },
+      until,
+    );
   };
 
   const readAgain = (): void => {

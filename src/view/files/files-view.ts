@@ -1,5 +1,11 @@
 import type { LineRows } from '../../ledger/queues.ts';
-import type { FileFacets, FileRange, FileSelection, SelectionStore } from '../../pipeline/file/selection.ts';
+import type {
+  CountsStore,
+  FileFacets,
+  FileRange,
+  FileSelection,
+  SelectionStore,
+} from '../../pipeline/file/selection.ts';
 import type { SettlingFile } from '../../watch/ports.ts';
 import type { ViewedDaemon } from '../viewed-daemon.ts';
 import { viewsOf, type FileView, type OfFleet } from './file-view.ts';
@@ -28,8 +34,9 @@ export interface FilesView {
 }
 
 export type FilesLedger = LineRows &
+  CountsStore &
   OfFleet & {
-    readonly selection: Pick<SelectionStore, 'page' | 'count' | 'facets'>;
+    readonly selection: Pick<SelectionStore, 'page' | 'facets'>;
   };
 
 /**
@@ -62,12 +69,17 @@ export async function filesOf(
     v: 1,
     files: page === null ? [] : await viewsOf(ledger, daemon, page.files),
     settling: told.map(settlingView),
-    total: settling.length + (counts?.total ?? (await ledger.selection.count(selection))),
+    total: settling.length + (counts?.total ?? filesIn(await ledger.counts({ where: selection, by: [] }))),
     next: page?.isMoreAfter === true ? page.last : null,
     previous: page?.isMoreBefore === true ? page.first : null,
     newest: page?.first ?? null,
     ...(counts !== null && { counts: withSettling(counts, settling) }),
   };
+}
+
+/** Returns the number of files in all counts together. */
+export function filesIn(counts: readonly { readonly files: number }[]): number {
+  return counts.reduce((sum, { files }) => sum + files, 0);
 }
 
 /** Adds the rows that steps are working on, which only the running daemon knows. */

@@ -45,7 +45,7 @@ export interface FleetStatus {
 
 /** The ledger query that counts files. */
 export interface FleetLedger {
-  readonly selection: Pick<Ledger['selection'], 'count'>;
+  readonly counts: Ledger['counts'];
 }
 
 /**
@@ -113,7 +113,12 @@ async function countWaiting(host: Host, hosts: readonly Host[], ledger: FleetLed
   if (ledger === null || mayTake(host)) return 0;
   const others = new Set(hosts.filter(mayTake).flatMap(({ doing }) => doing.places));
   const alone = host.doing.places.filter((place) => !others.has(place));
-  const counts = await Promise.all(alone.map((folder) => ledger.selection.count({ folder, states: needBytes })));
+  const counts = await Promise.all(
+    alone.map(async (folder) => {
+      const [count] = await ledger.counts({ where: { folder, states: needBytes }, by: [] });
+      return count?.files ?? 0;
+    }),
+  );
   return counts.reduce((sum, files) => sum + files, 0);
 }
 

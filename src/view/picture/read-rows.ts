@@ -18,7 +18,7 @@ export const mostListed = 20;
 export type PictureLedger = LineRows &
   SuspectLedger &
   OfFleet &
-  Pick<Ledger, 'snapshot' | 'totals' | 'pauses' | 'selection' | 'ended' | 'latestLines' | 'latestPublished' | 'news'>;
+  Pick<Ledger, 'snapshot' | 'totals' | 'pauses' | 'selection' | 'counts' | 'latestLines' | 'latestPublished' | 'news'>;
 
 /** The ledger's contents at one moment. */
 export interface RowsRead {

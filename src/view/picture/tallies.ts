@@ -1,5 +1,6 @@
 import { feedsOf } from '../outlook/outlook.ts';
 import type { SnapshotStore } from '../../ledger/snapshot.ts';
+import type { CountsStore } from '../../pipeline/file/selection.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 import type { DaySlot, DayView, FeedView } from './picture.ts';
 import { stateOf, type Facts } from '../../pipeline/file/facts.ts';
@@ -14,11 +15,14 @@ const halfHourMs = 30 * 60_000;
 const slotsOfDay = 48;
 
 /** Counts files that ended in the last 24 hours. Recounts only the half hours in which something changed. */
-export function createDay(ledger: Pick<SnapshotStore, 'ended'>) {
+export function createDay(ledger: CountsStore) {
   const counted = new Map<number, Promise<DaySlot>>();
   const count = async (at: number): Promise<DaySlot> => {
-    const { done, failed, held, bytes } = await ledger.ended(at, at + halfHourMs);
-    return { at, done, failed: failed + held, bytes };
+    const where = { ended: { from: at, to: at + halfHourMs } };
+    const counts = await ledger.counts({ where, by: ['state'], withBytes: true });
+    const of = (state: string) => counts.find((one) => one.state === state) ?? { files: 0, bytes: 0 };
+    const { files: done, bytes } = of('done');
+    return { at, done, failed: of('failed').files + of('held').files, bytes };
   };
   const forget = (endedAt: number | null | undefined): void => {
     if (endedAt === null || endedAt === undefined) return;

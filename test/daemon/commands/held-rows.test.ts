@@ -87,7 +87,7 @@ function open(
       find: async (name: string) => store.all.filter(({ id }) => id === name),
       waiting: async () => [],
       totals: async () => [],
-      selection: { count: async () => 0 },
+      count: async () => 0,
     }),
     config: () => ({ file: '/etc/dropcast.yaml', folders: [folder] }),
   } as unknown as Daemon;

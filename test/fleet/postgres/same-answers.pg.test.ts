@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { RowGroup, RowsWanted } from '../../../src/pipeline/file/row-groups.ts';
 import type { FileSelection } from '../../../src/pipeline/file/selection.ts';
+import { dayTotals } from '../../../src/status/notifications/daily.ts';
 import { openInFile } from '../../ledger/opened-rows.ts';
 import type { OpenedRows } from '../../ledger/opened-rows.ts';
 import { someFacts } from '../../pipeline/some-facts.ts';
@@ -26,7 +27,7 @@ test('whatever the files are, a ledger in a file and one on PostgreSQL answer ev
 /** What writes, and what is read of it: `*-contract.ts`, which both stores keep. */
 const inContracts =
   'insert save load addListed listed listing forgetListing firstStart saveFirstStart noteFeedDue noteFeedAnswer feedsDue noteDeletion ' +
-  'deletionsSince counter pauses savePause dropPause note saveNote news.commit news.recall news.markTried news.markRefused news.trim news.countWaiting ' +
+  'deletionsSince counter pauses savePause dropPause note saveNote news news.commit news.recall news.markTried news.markRefused news.trim news.countWaiting ' +
   'createdSince countFile countedFiles forgetCounted events eventsAfter keepEvents';
 
 /** Nothing, or another thing, in a file. */
@@ -122,7 +123,7 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
         const name = JSON.stringify(selection);
         return [
           [`page ${name}`, ({ selection: store }) => store.page(selection, { limit: 7 })],
-          [`count ${name}`, ({ selection: store }) => store.count(selection, '3')],
+          [`count ${name}`, ({ count }) => count({ ...selection, newerThan: '3' })],
           [`ids ${name}`, ({ selection: store }) => store.ids(selection, 99)],
           [`facets ${name}`, ({ selection: store }) => store.facets(selection)],
         ];
@@ -148,18 +149,19 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
     lines: async ({ lines }) => sorted(await lines(['f_1'])),
     before: async ({ before }) => sorted([...(await before(['f_0', 'f_1', 'f_9'], 5, ['f_2']))]),
     lastStarts: ({ lastStarts }) => lastStarts(9),
-    count: ({ count }) => count(['queued', 'held']),
-    'count but for paused folders': ({ count }) => count(['queued', 'processing', 'retrying'], folders),
+    count: ({ count }) => count({ states: ['queued', 'held'] }),
+    'count but for paused folders': ({ count }) =>
+      count({ states: ['queued', 'processing', 'retrying'], paused: folders }),
     waiting: ({ waiting }) => waiting(),
-    isExpecting: ({ isExpecting }) => isExpecting('feed_b'),
+    'files on their way to a feed': ({ count }) => count({ states: ['queued', 'processing'], feed: 'feed_b' }, 1),
     'stopped by disk': async ({ rows }) =>
       sorted(await rows({ group: 'stopped by disk', folder, after: '', limit: 99 })),
     'too large': async ({ rows }) => sorted(await rows({ group: 'too large', after: '', limit: 99 })),
     'atLocation where a host can read': ({ atLocation }) => atLocation(version, seen),
     'all that is expected': ({ roots }) => roots.expected(folder, paths, 'all'),
     'all that is needed': ({ roots }) => roots.expected(folder, paths, 'unfinished'),
-    'a video of ours': ({ hasVideo }) => hasVideo('vid_1'),
-    'a video of others': ({ hasVideo }) => hasVideo('vid_0'),
+    'a video of ours': ({ count }) => count({ videoId: 'vid_1' }, 1),
+    'a video of others': ({ count }) => count({ videoId: 'vid_0' }, 1),
     lastPassage: ({ lastPassage }) => lastPassage(),
     fullMarks: async ({ fullMarks }) => sorted(await fullMarks(folders)),
     unanswered: async ({ unanswered }) =>
@@ -173,13 +175,14 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
       return told;
     },
     movedBy: ({ movedBy }) => movedBy('/in'),
-    'sent to a channel': ({ hasSentTo }) => hasSentTo('channel', 'ch_a'),
-    'sent to a feed': ({ hasSentTo }) => hasSentTo('feed', 'feed_b'),
+    'sent to a channel': ({ count }) => count({ sentTo: { kind: 'channel', name: 'ch_a' } }, 1),
+    'sent to a feed': ({ count }) => count({ sentTo: { kind: 'feed', name: 'feed_b' } }, 1),
     history: async ({ history }) => (await history('f_0')).map(withoutTime),
-    ended: ({ ended }) => ended(2, 7),
+    ended: async ({ counts }) =>
+      sorted(await counts({ where: { ended: { from: 2, to: 7 } }, by: ['state'], withBytes: true })),
     latestLines: async ({ latestLines }) => (await latestLines(9)).map(({ state }) => state),
     latestPublished: ({ latestPublished }) => latestPublished(99),
-    totals: ({ news }) => news.totals(2, 8),
+    totals: (rows) => dayTotals(rows, 2, 8),
     passages: async ({ passages }) => (await passages(2, ['queued', 'held', 'done'], 9)).map(withoutTime),
     lastStates: async ({ lastStates }) =>
       sorted([...(await lastStates(['f_0', 'f_1', 'f_2'], ['queued', 'done'], 99))]),

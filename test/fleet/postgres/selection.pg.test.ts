@@ -7,6 +7,7 @@ selectionContract(async (files) => {
   for (const facts of files) await rows.insert(facts);
   return {
     selection: rows.selection,
+    count: rows.count,
     add: (facts) => rows.insert(facts),
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   };

@@ -14,8 +14,8 @@ const doing = { slots: 4, places: [], work };
 const draining = { since: noon - minute, by: 'ana' };
 const counting = (files: number) => {
   const asked: FileSelection[] = [];
-  const count = async (selection: FileSelection): Promise<number> => (asked.push(selection), files);
-  return { asked, selection: { count } };
+  const counts = async ({ where }: { where: FileSelection }) => (asked.push(where), [{ files, bytes: 0 }]) as never;
+  return { asked, counts };
 };
 
 describe('what a host does', () => {

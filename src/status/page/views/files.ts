@@ -12,7 +12,7 @@ import {
   type Column,
 } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { filesOf, type FilesView, type SettlingView } from '../../../view/files/files-view.ts';
+import { filesIn, filesOf, type FilesView, type SettlingView } from '../../../view/files/files-view.ts';
 import { readQuery, type FileQuery } from '../../../view/files/query.ts';
 import { filesAddress, queryOf, settlingAddress, stageBadge, hostName, moment, fileAddress } from '../elements.ts';
 import { filters, isFiltered } from '../files/filters.ts';
@@ -42,7 +42,10 @@ export async function files(
   const done = noticeOf(asked);
   const counts = view.counts;
   const isFirst = after === undefined && before === undefined;
-  const newer = isFirst && upTo !== undefined ? await daemon.ledger.selection.count(selection, upTo) : 0;
+  const newer =
+    isFirst && upTo !== undefined
+      ? filesIn(await daemon.ledger.counts({ where: { ...selection, newerThan: upTo }, by: [] }))
+      : 0;
   const title = counted(view.total, 'file');
   const isEmpty = view.files.length + view.settling.length === 0;
   const rows = fileRows(view.files, { now, hasTicks: mayChange });
