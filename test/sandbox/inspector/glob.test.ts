@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isLike } from '../../../packages/sandbox/src/inspector/glob.ts';
+import { isLike } from '../../../packages/sandbox/src/inspector/pattern.ts';
 
 test.each([
   ['/v1/videos', '/v1/videos', true],

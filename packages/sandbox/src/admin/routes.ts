@@ -5,7 +5,7 @@ import type { Handler, Endpoint } from '../http/handler.ts';
 import { isAt } from '../http/operations.ts';
 import { reset } from './reset.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
-import { verifyEndpoint } from '../inspector/routes.ts';
+import { verifyEndpoint } from '../inspector/verify.ts';
 import type { Services } from '../services.ts';
 import { clockEndpoints } from './clock.ts';
 import { failVideoEndpoint } from './fail-video.ts';

@@ -20,26 +20,17 @@ export interface Expectation {
   readonly before?: Reference | undefined;
   /** All matching requests must arrive after the first match of this reference. */
   readonly after?: Reference | undefined;
-  /**
-   * All matching requests must arrive after the first match of the first reference, and before the first match of the
-   * second one.
-   */
-  readonly between?: readonly [Reference, Reference] | undefined;
   /** Counts only requests after the first match of `after`, and before the next match of `before`. */
   readonly within?: { readonly after?: Reference | undefined; readonly before?: Reference | undefined } | undefined;
 }
 
 export type Reference = string | Matcher;
 
-/** Expectations on all requests together. */
-export interface Expectations {
+/** Expectations to check against the requests so far. */
+export interface Verification {
   readonly expectations: readonly Expectation[];
   /** Allows no other requests, except reads of media, thumbnails and players. Default false. */
   readonly only?: boolean | undefined;
-}
-
-/** Expectations to check against the requests so far. */
-export interface Verification extends Expectations {
   /** Checks only requests with higher numbers than this. */
   readonly after?: number | undefined;
 }
@@ -74,38 +65,22 @@ const expectation = z
     never: z.literal(true, 'must be true, or left out').optional(),
     before: reference.optional(),
     after: reference.optional(),
-    between: z.tuple([reference, reference], 'must be a list of two').optional(),
     within: z.strictObject({ after: reference.optional(), before: reference.optional() }).optional(),
   })
   .superRefine((given, context) => {
     for (const message of contradictionsIn(given)) context.addIssue({ code: 'custom', message });
   });
 
-function contradictionsIn({
-  exactly,
-  at_least: least,
-  at_most: most,
-  never,
-  before,
-  after,
-  between,
-  within,
-}: Expectation): string[] {
-  const isRange = least !== undefined || most !== undefined;
-  const isOrdered = before !== undefined || after !== undefined || between !== undefined;
-  return [
-    ...([exactly !== undefined, isRange, never !== undefined].filter(Boolean).length > 1
-      ? ['must have either exactly, or at_least and at_most, or never']
-      : []),
-    ...(least !== undefined && most !== undefined && least > most ? ['at_least must not be above at_most'] : []),
-    ...(never !== undefined && isOrdered ? ['never goes with within, not with before, after or between'] : []),
-    ...(between !== undefined && (before !== undefined || after !== undefined)
-      ? ['must have either between, or before and after']
-      : []),
-    ...(within !== undefined && within.after === undefined && within.before === undefined
-      ? ['within must have after or before']
-      : []),
-  ];
+function contradictionsIn(expectation: Expectation): string[] {
+  const { exactly, at_least: least, at_most: most, never, before, after, within } = expectation;
+  const counts = [exactly, never, least ?? most].filter((count) => count !== undefined);
+  const contradictions = {
+    'must have either exactly, or at_least and at_most, or never': counts.length > 1,
+    'at_least must not be above at_most': least !== undefined && most !== undefined && least > most,
+    'never goes with within, not with before or after': never === true && (before ?? after) !== undefined,
+    'within must have after or before': within !== undefined && (within.after ?? within.before) === undefined,
+  };
+  return Object.entries(contradictions).flatMap(([message, isTrue]) => (isTrue ? [message] : []));
 }
 
 export const verification: z.ZodType<Verification, Verification> = z
@@ -136,19 +111,12 @@ export const verification: z.ZodType<Verification, Verification> = z
   });
 
 /** Returns every reference in an expectation with its path. */
-export function referencesIn({
-  before,
-  after,
-  between,
-  within,
-}: Expectation): [path: (string | number)[], reference: Reference][] {
-  const all: [(string | number)[], Reference | undefined][] = [
+export function referencesIn({ before, after, within }: Expectation): [path: string[], reference: Reference][] {
+  const all: [string[], Reference | undefined][] = [
     [['before'], before],
     [['after'], after],
-    [['between', 0], between?.[0]],
-    [['between', 1], between?.[1]],
     [['within', 'after'], within?.after],
     [['within', 'before'], within?.before],
   ];
-  return all.filter((pair): pair is [(string | number)[], Reference] => pair[1] !== undefined);
+  return all.filter((pair): pair is [string[], Reference] => pair[1] !== undefined);
 }

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { isKeyId, keyId } from '../admin/key-desk.ts';
 import { faultRule } from '../faults/fault-rule.ts';
 import { openOperations, operations } from '../http/operations.ts';
-import { isLike } from './glob.ts';
 import { isShortened } from '../http/shortened.ts';
 import { jsonOf, type Details, type InspectedRequest } from './details.ts';
-import { differencesOf, mistakesIn, said, type Pattern } from './pattern.ts';
+import { differencesOf, isLike, mistakesIn, said, type Pattern } from './pattern.ts';
 import { isStatus } from './request-filter.ts';
 
 /** Selects requests. Every given field must match; an empty matcher matches every request. */
@@ -97,110 +96,56 @@ export const matcher: z.ZodType<Matcher, Matcher> = z.strictObject(
   'must be an object that says which requests are meant, like {"operation": "videos.create"}',
 );
 
-/**
- * Describes each difference between the request and the matcher in a sentence without a full stop. Pure. Empty if the
- * request matches. A request in progress has no status yet, so it differs from a matcher with a status, and likewise
- * for other facts that only its answer reveals.
- */
-export function differencesFrom(wanted: Matcher, request: InspectedRequest): string[] {
-  return [
-    ...differencesOfAddress(wanted, request),
-    ...differencesOfSubject(wanted, request),
-    ...differencesOfAnswer(wanted, request),
-    ...differencesOfContent(wanted, request),
-  ];
+/** How a request differs from a matcher. */
+export interface Fit {
+  /** Sentences without a full stop; empty if the request matches. */
+  readonly differences: readonly string[];
+  /** Whether the request might match, if the journal had kept all of it. */
+  readonly isUnknown: boolean;
 }
 
 /**
- * Returns whether it is no longer known if the request matches: the kept parts match, but the matcher needs a part that
- * the journal dropped or never kept. Pure.
+ * Compares a request with a matcher. Pure. A request in progress has no status yet, so it differs from a matcher with a
+ * status, and likewise for other facts that only its answer reveals.
  */
-export function isUnknown(wanted: Matcher, request: InspectedRequest): boolean {
-  const { details } = request;
-  const isCut = details !== undefined && details.requestBody.isCut && details.requestBody.text !== null;
-  const left = {
-    ...wanted,
-    ...(isShortened(request.path) && { path: undefined }),
-    ...(isShortened(request.query) && { query: undefined }),
-    ...(details === undefined && { headers: undefined }),
-    ...((details === undefined || isCut) && { body: undefined, text: undefined }),
-  };
-  return differencesFrom(wanted, request).length > 0 && differencesFrom(left, request).length === 0;
+export function fitOf(wanted: Matcher, request: InspectedRequest): Fit {
+  const known = [...differencesOfAddress(wanted, request), ...differencesOfAnswer(wanted, request)];
+  const [kept, lost] = differencesOfContent(wanted, request);
+  return { differences: [...known, ...kept, ...lost], isUnknown: known.length + kept.length === 0 && lost.length > 0 };
 }
 
-/**
- * Returns whether a request in progress may still match, because every part that does not match is still unknown: its
- * status, its key, the subject of its answer, or its body. Pure.
- */
-export function mayStillFit(wanted: Matcher, request: InspectedRequest): boolean {
-  if (!isUnderWay(request)) return false;
-  const { keyId: key, videoId, channelId, feedId, details } = request;
-  const left = {
-    ...wanted,
-    status: undefined,
-    ...(key === null && { key: undefined }),
-    ...(videoId === null && { video_id: undefined }),
-    ...(channelId === null && { channel_id: undefined }),
-    ...(feedId === null && { feed_id: undefined }),
-    ...(details?.receivedMs === null && { body: undefined, text: undefined }),
-  };
-  return differencesFrom(wanted, request).length > 0 && differencesFrom(left, request).length === 0;
-}
-
-/**
- * Returns the number of conditions in the matcher, which is the number of possible differences. Each field of a pattern
- * counts.
- */
+/** Returns the number of conditions in the matcher. Each field of a pattern counts. */
 export function weightOf({ query, headers, body, ...rest }: Matcher): number {
-  const fields = [query, headers, body].flatMap((each) => (each === undefined ? [] : [leaves(each)]));
-  return (
-    Object.values(rest).filter((value) => value !== undefined).length + fields.reduce((sum, count) => sum + count, 0)
-  );
+  const others = Object.values(rest).filter((value) => value !== undefined).length;
+  return [query, headers, body].reduce<number>((sum, each) => sum + (each === undefined ? 0 : leaves(each)), others);
 }
 
 function leaves(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
-  return Math.max(
-    1,
-    Object.values(value).reduce<number>((sum, each) => sum + leaves(each), 0),
-  );
+  return Object.values(value).reduce<number>((sum, each) => sum + leaves(each), 0) || 1;
 }
 
-function differencesOfAddress(
-  { operation: wanted, method: verb, path, query = {} }: Matcher,
-  request: InspectedRequest,
-): string[] {
-  const parameters = new URLSearchParams(request.query);
-  const valueOf = (name: string) => {
-    const [first, ...others] = parameters.getAll(name);
-    return others.length > 0 ? [first, ...others] : first;
-  };
+function differencesOfAddress(wanted: Matcher, request: InspectedRequest): string[] {
+  const { videoId, channelId, feedId, keyId: number } = request;
+  const isPath = wanted.path === undefined || isShortened(request.path) || isLike(wanted.path, request.path);
   return [
-    ...unlessOneOf('operation', wanted, request.operation),
-    ...unlessOneOf('method', verb, request.method),
-    ...(path === undefined || isLike(path, request.path) ? [] : [`path is ${request.path}, not ${path}`]),
-    ...Object.entries(query).flatMap(([name, one]) => differencesOf(one, valueOf(name), `query.${name}`)),
+    ...unlessOneOf('operation', wanted.operation, request.operation),
+    ...unlessOneOf('method', wanted.method, request.method),
+    ...(isPath ? [] : [`path is ${request.path}, not ${wanted.path}`]),
+    ...unlessOneOf('key', wanted.key, number === null ? (isUnderWay(request) ? undefined : null) : keyId(number)),
+    ...unlessOneOf('video_id', wanted.video_id, videoId),
+    ...unlessOneOf('channel_id', wanted.channel_id, channelId),
+    ...unlessOneOf('feed_id', wanted.feed_id, feedId),
   ];
 }
 
-function unlessOneOf(what: string, wanted: string | readonly string[] | undefined, value: string): string[] {
-  if (wanted === undefined || [wanted].flat().includes(value)) return [];
-  return [`${what} is ${value}, not ${[wanted].flat().join(' or ')}`];
-}
+type Wanted = string | null | undefined | readonly string[];
 
-function differencesOfSubject(wanted: Matcher, request: InspectedRequest): string[] {
-  const { videoId, channelId, feedId, keyId: number } = request;
-  const key = number === null ? null : keyId(number);
-  if (wanted.key === null && key === null && isUnderWay(request)) return ['its key is not known yet'];
-  const compared = [
-    ['key', wanted.key, key],
-    ['video_id', wanted.video_id, videoId],
-    ['channel_id', wanted.channel_id, channelId],
-    ['feed_id', wanted.feed_id, feedId],
-  ] as const;
-  return compared.flatMap(([name, one, value]) =>
-    one === undefined || one === value ? [] : [`${name} is ${value ?? 'none'}, not ${one ?? 'none'}`],
-  );
+/** @param value undefined if it is not known yet */
+function unlessOneOf(what: string, wanted: Wanted, value: string | null | undefined): string[] {
+  if (wanted === undefined || [wanted].flat().some((one) => one === value)) return [];
+  if (value === undefined) return [`its ${what} is not known yet`];
+  return [`${what} is ${value ?? 'none'}, not ${[wanted ?? 'none'].flat().join(' or ')}`];
 }
 
 function differencesOfAnswer({ status: wanted, fault: kind }: Matcher, request: InspectedRequest): string[] {
@@ -216,23 +161,33 @@ function differencesOfAnswer({ status: wanted, fault: kind }: Matcher, request: 
   return found;
 }
 
-function isUnderWay({ status: code, durationMs }: InspectedRequest): boolean {
-  return code === 0 && durationMs === null;
+export function isUnderWay({ status, durationMs }: Pick<InspectedRequest, 'status' | 'durationMs'>): boolean {
+  return status === 0 && durationMs === null;
 }
 
-function differencesOfContent({ headers = {}, body, text: part }: Matcher, request: InspectedRequest): string[] {
-  if (body === undefined && part === undefined && Object.keys(headers).length === 0) return [];
+/** Compares what the journal may have lost: the ends of long queries and bodies, or all headers and bodies. */
+function differencesOfContent(wanted: Matcher, request: InspectedRequest): [kept: string[], lost: string[]] {
+  const { query = {}, headers = {}, body, text: part } = wanted;
   const { details } = request;
-  if (!details) return ['the journal has dropped its headers and body'];
-  return [
-    ...Object.entries(headers).flatMap(([name, one]) =>
-      differencesOf(one, headerOf(details, name), `header ${name.toLowerCase()}`),
-    ),
-    ...(part === undefined || details.requestBody.text?.includes(part) === true
-      ? []
-      : [`the body does not contain ${said(part)}`]),
-    ...(body === undefined ? [] : differencesOfBody(body, details)),
-  ];
+  const kept: string[] = [];
+  const lost: string[] = [];
+  if (wanted.path !== undefined && isShortened(request.path)) lost.push('the journal has only the start of its path');
+  const parameters = new URLSearchParams(request.query);
+  for (const [name, one] of Object.entries(query)) {
+    const [first, ...others] = parameters.getAll(name);
+    const found = differencesOf(one, others.length > 0 ? [first, ...others] : first, `query.${name}`);
+    (isShortened(request.query) ? lost : kept).push(...found);
+  }
+  if (body === undefined && part === undefined && Object.keys(headers).length === 0) return [kept, lost];
+  if (!details) return [kept, [...lost, 'the journal has dropped its headers and body']];
+  for (const [name, one] of Object.entries(headers))
+    kept.push(...differencesOf(one, headerOf(details, name), `header ${name.toLowerCase()}`));
+  const { text: whole, isCut, sizeBytes } = details.requestBody;
+  const ofBody = isCut && whole !== null ? lost : kept;
+  if (part !== undefined && whole?.includes(part) !== true) ofBody.push(`the body does not contain ${said(part)}`);
+  if (body !== undefined && ofBody === lost) lost.push(`the body has ${sizeBytes} bytes, more than the journal keeps`);
+  else if (body !== undefined) kept.push(...differencesOfBody(body, details));
+  return [kept, lost];
 }
 
 function headerOf({ requestHeaders }: Details, name: string): string | undefined {
@@ -240,9 +195,8 @@ function headerOf({ requestHeaders }: Details, name: string): string | undefined
 }
 
 function differencesOfBody(wanted: Pattern, { requestBody }: Details): string[] {
-  if (requestBody.isCut && requestBody.text !== null)
-    return [`the body has ${requestBody.sizeBytes} bytes, more than the journal keeps`];
   const json = jsonOf(requestBody);
-  if (json === undefined && requestBody.sizeBytes > 0) return ['the body is not JSON'];
-  return differencesOf(wanted, json, 'body');
+  return json === undefined && requestBody.sizeBytes > 0
+    ? ['the body is not JSON']
+    : differencesOf(wanted, json, 'body');
 }

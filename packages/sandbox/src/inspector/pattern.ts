@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isLike } from './glob.ts';
 import { isShallow } from './nesting.ts';
 
 /**
@@ -142,4 +141,30 @@ function isObject(value: unknown): value is Readonly<Record<string, never>> {
 
 function fieldOf(value: object, name: string): unknown {
   return Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
+}
+
+/**
+ * Returns whether the whole text matches the pattern, in which `*` matches any characters and `?` one. Unlike a regular
+ * expression, it needs at most quadratic time, because patterns and texts come from outside.
+ */
+export function isLike(pattern: string, text: string): boolean {
+  let [at, place] = [0, 0];
+  let star = -1;
+  let resumed = 0;
+  while (place < text.length) {
+    if (pattern[at] === '*') {
+      star = at;
+      at += 1;
+      resumed = place;
+    } else if (at < pattern.length && (pattern[at] === '?' || pattern[at] === text[place])) {
+      at += 1;
+      place += 1;
+    } else if (star !== -1) {
+      at = star + 1; // let the last star match one character more
+      resumed += 1;
+      place = resumed;
+    } else return false;
+  }
+  while (pattern[at] === '*') at += 1;
+  return at === pattern.length;
 }

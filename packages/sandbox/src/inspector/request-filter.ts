@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { keyId } from '../admin/key-desk.ts';
 import type { JournalEntry } from '../http/journal-entry.ts';
 import type { InspectedRequest } from './details.ts';
-import { isLike } from './glob.ts';
+import { isLike } from './pattern.ts';
 
 const text = z.string().min(1, 'must not be empty').max(500, 'must have at most 500 characters').optional();
 const number = z

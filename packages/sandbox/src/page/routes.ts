@@ -4,10 +4,8 @@ import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { ApiError, isDefect, toApiError } from '../http/api-error.ts';
 import type { Services } from '../services.ts';
-import { actions } from './actions.ts';
-import { act, askService } from './ask-service.ts';
+import { actions, createAct, importFile } from './actions.ts';
 import { assets } from './assets.ts';
-import { importFile, MOST_IMPORT_BYTES } from './import-form.ts';
 import { problemPage, strangerPage, viewPage, type View } from './layout.ts';
 import { ShownOnce } from './shown-once.ts';
 import { analytics } from './views/analytics.ts';
@@ -80,15 +78,17 @@ async function show(context: Context, view: ViewMaker, services: Services): Prom
 
 /** Adds the actions. Each answers with a redirect, so that going back or reloading repeats nothing. */
 function addActions(page: Hono, services: Services, shownOnce: ShownOnce): void {
-  const ask = askService(services);
-  page.post('/_page/import', limitedTo(MOST_IMPORT_BYTES), async (context) => {
-    await importFile(context, ask);
-    return context.redirect('/', 303);
-  });
+  const act = createAct(services);
+  page.post('/_page/import', limitedTo(MAX_IMPORT_BYTES), async (context) =>
+    context.redirect(await act(context, importFile), 303),
+  );
   page.post('/_page/*', limitedTo(MAX_FORM_BYTES));
   for (const action of actions(services, shownOnce))
-    page.post(action.path, async (context) => context.redirect(await act(context, action, ask), 303));
+    page.post(action.path, async (context) => context.redirect(await act(context, action), 303));
 }
+
+/** The admin side's limit, plus room for the rest of the form. */
+const MAX_IMPORT_BYTES = 257 * 1024 * 1024;
 
 /** Several times the admin side's limit of 1 MiB, because form encoding and indentation enlarge the JSON. */
 const MAX_FORM_BYTES = 8 * 1024 * 1024;

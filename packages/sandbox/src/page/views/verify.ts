@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { mistakesAsText, query } from '../../http/input.ts';
 import type { Journal } from '../../http/journal.ts';
 import { verification } from '../../inspector/expectation.ts';
-import { reportOf } from '../../inspector/report.ts';
-import { missingRequests, verified } from '../../inspector/verify.ts';
+import { reportOf } from '../../inspector/outcome.ts';
+import { missingRequests, stateOf, verified } from '../../inspector/verify.ts';
 import type { View } from '../layout.ts';
 
 /**
@@ -60,12 +60,10 @@ function checked(given: string, journal: Journal): Html {
   const missing = missingRequests(result.data, journal);
   if (missing !== undefined) return html`<p class="muted" role="status">${missing}</p>`;
   const outcome = verified(result.data, journal.inspected(), journal);
-  return html`<p>${badge(KINDS[outcome.state], outcome.state)}</p>
+  return html`<p>${badge(outcome.isMet ? 'good' : 'bad', stateOf(outcome.isMet))}</p>
     <pre class="source" tabindex="0" role="region" aria-label="Report of the check">
 ${visibleLines(reportOf(outcome))}</pre>`;
 }
-
-const KINDS = { met: 'good', unmet: 'waiting', broken: 'bad' } as const;
 
 function jsonIn(text: string): unknown {
   try {
