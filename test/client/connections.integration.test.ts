@@ -1,15 +1,13 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, test } from 'vitest';
-
-import { issueCertificate } from '../../packages/sandbox/src/issue-certificate.ts';
 import { ConnectionError, RequestTimeoutError, UnreadableAnswerError } from '../../packages/client/src/errors.ts';
 import { selfSigned } from './certificate.ts';
 import { startProxy } from '../security/proxy.ts';
 import { startServer } from '../support/server.ts';
-import { startHost } from './upload-host.ts';
-import type { Handler } from './upload-host.ts';
+import { startHost, type Handler } from './upload-host.ts';
 import { failure, openClient } from './open-client.ts';
 import { answer } from '../e2e/answers.ts';
+import { issueCertificate } from '../../packages/sandbox/src/tls.ts';
 
 /** Takes the request and breaks the connection, so many times; then answers. */
 function breaking(times: number, answer: Handler): Handler {

@@ -1,12 +1,10 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { healthOf } from '../../src/daemon/health.ts';
-import { startDaemon } from '../../src/daemon/daemon.ts';
-import type { Daemon } from '../../src/daemon/daemon.ts';
+import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Admission, Webhook } from '../../src/host/admit-webhook.ts';
 import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
-import { signatureHeaders } from '../../packages/sandbox/src/webhooks/signature.ts';
 import type { Switches } from '../../packages/sandbox/src/profiles/switch-table.ts';
 import { idleDaemon } from '../status/page/idle-daemon.ts';
 import { until } from '../support/until.ts';
@@ -17,6 +15,7 @@ import { runSandbox } from '../sandbox/running-sandbox.ts';
 import { loadedConfig } from '../support/configuration.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { servedPage } from '../status/page/served-page.ts';
+import { signatureHeaders } from '../../packages/sandbox/src/webhooks/post.ts';
 
 type Form = Switches['webhook_form'];
 type Received = Pick<Webhook, 'headers'> & { readonly body: Buffer; readonly admission: Admission };

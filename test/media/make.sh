@@ -37,7 +37,7 @@ ff -f lavfi -i testsrc2=size=160x90:rate=25:duration=3 -f lavfi -i sine=frequenc
 # A copy that broke off: the index promises more than there is.
 head -c 30000 clip.mp4 > truncated.mp4
 
-# The clip of the sandbox itself, as packages/sandbox/src/admin/sample-clip.ts has it.
+# The clip of the sandbox itself, as packages/sandbox/src/admin/samples.ts has it.
 ff -f lavfi -i smptebars=size=320x180:rate=5:duration=3 -f lavfi -i sine=frequency=440:sample_rate=8000:duration=3 \
   -c:v libx264 -preset veryslow -crf 45 -g 100 -bf 0 -pix_fmt yuv420p -threads 1 -x264-params threads=1 -bsf:v filter_units=remove_types=6 \
   -c:a aac -b:a 6k -ac 1 "${exact[@]}" -movflags +faststart sandbox.mp4

@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-
-import { issueCertificate } from '../../packages/sandbox/src/issue-certificate.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { startServer } from '../support/server.ts';
 import { startProxy } from './proxy.ts';
+import { issueCertificate } from '../../packages/sandbox/src/tls.ts';
 
 const client = `
   const { createVideoClient } = await import(process.argv[1]);

@@ -1,23 +1,20 @@
 import type { RequestListener } from 'node:http';
 import { describe, expect, test } from 'vitest';
-
 import { toFailure } from '../../src/host/failure.ts';
 import { freshConnections } from '../../packages/client/src/transport/connection.ts';
 import { UploadRejectedError } from '../../packages/client/src/errors.ts';
 import { putFile } from '../client/upload/put-file.ts';
 import type { UploadWorld } from '../../packages/client/src/upload/upload-request.ts';
 import { seekableOf } from '../../packages/client/src/upload/upload-source.ts';
-import { issueCertificate } from '../../packages/sandbox/src/issue-certificate.ts';
-import { createUploadTargets } from '../../packages/client/src/upload/upload-targets.ts';
-import type { UploadTargets } from '../../packages/client/src/upload/upload-targets.ts';
+import { createUploadTargets, type UploadTargets } from '../../packages/client/src/upload/upload-targets.ts';
 import type { Resolve } from '../../packages/client/src/transport/name-lookup.ts';
 import { selfSigned } from '../client/certificate.ts';
 import { apiKey, openDaemonClient } from '../client/daemon-client.ts';
 import { startServer } from '../support/server.ts';
-import { startHost, takeAll } from '../client/upload-host.ts';
-import type { Host, Seen } from '../client/upload-host.ts';
+import { startHost, takeAll, type Host, type Seen } from '../client/upload-host.ts';
 import { startProxy } from './proxy.ts';
 import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
+import { issueCertificate } from '../../packages/sandbox/src/tls.ts';
 
 /** From the block for documentation (RFC 5737): an address of the internet that nobody has. */
 const publicService = 'https://203.0.113.7/v1';

@@ -18,7 +18,7 @@ export interface Trouble {
 }
 
 /** The state of a trouble, kept across restarts. Times are epoch milliseconds. */
-export interface Condition {
+interface Condition {
   readonly trouble: Trouble;
   readonly isOn: boolean;
   /** When the trouble began or ended. */

@@ -19,7 +19,7 @@ export interface Delivery {
   idle(): Promise<void>;
 }
 
-export interface DeliveryWorld {
+interface DeliveryWorld {
   readonly outbox: Outbox;
   readonly send: Send;
   readonly logger: Logger;

@@ -9,7 +9,7 @@ const mostShown = 20;
 const mostAlone = 3;
 
 /** A message, with the outbox rows that it covers. */
-export interface Batch {
+interface Batch {
   readonly seqs: readonly number[];
   readonly envelope: Envelope;
 }

@@ -6,7 +6,7 @@ import { placeOf } from './senders/send.ts';
 /**
  * Requests the heartbeat addresses every few minutes. A monitor that misses the requests reports this machine as dead.
  */
-export interface Heartbeats {
+interface Heartbeats {
   /** Starts due requests and returns immediately. @param isWell false requests the failure address instead */
   tick(targets: readonly HeartbeatTarget[], isWell: boolean): void;
   idle(): Promise<void>;

@@ -27,7 +27,7 @@ export interface NewsDesk extends Disposable {
   isWell(): boolean;
 }
 
-export interface NotificationsWorld {
+interface NotificationsWorld {
   readonly desk: NewsDesk;
   readonly outbox: Outbox;
   readonly results: TargetResults;

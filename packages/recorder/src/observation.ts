@@ -7,7 +7,7 @@ import type { RecordedExchange } from './recording.ts';
 import { placeOf, UploadAddresses } from './upload-addresses.ts';
 
 /** A request and its answer as a client sent and received them, with their secrets. */
-export interface SeenExchange {
+interface SeenExchange {
   /** When the request was sent, in epoch milliseconds. */
   readonly at: number;
   /** Time until the end of the answer, in milliseconds. */

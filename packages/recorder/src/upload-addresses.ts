@@ -97,7 +97,7 @@ function markOf({ hostname, searchParams }: URL): string {
 }
 
 /** The parts of an upload address that may be recorded: its origin and its stated life in seconds. */
-export interface UploadPlace {
+interface UploadPlace {
   readonly origin: string;
   readonly life?: number;
 }

@@ -3,6 +3,9 @@ import type { Records } from './store/records.ts';
 import { seededToken } from './seeded-random.ts';
 import type { ChannelStore } from './store/channels.ts';
 import type { FeedStore } from './store/feeds.ts';
+import { eraseTables } from './store/tables.ts';
+import type { Services } from './services.ts';
+import { replaceEverything } from './store/media-files.ts';
 
 /** Returns the first key of a new account: the configured one, or one derived from the seed. Later keys are random. */
 export function firstKey({ apiKey, seed }: Pick<SandboxSettings, 'apiKey' | 'seed'>): string {
@@ -28,4 +31,41 @@ export function addDemoData(channels: ChannelStore, feeds: FeedStore, nowMs: num
   feeds.add({ id: 'feed_main', name: 'Main', type: 'mrss', channelId: 'ch_main' });
   feeds.add({ id: 'feed_podcast', name: 'Podcast', type: 'podcast', channelId: 'ch_podcast' });
   feeds.add({ id: 'feed_tv', name: 'TV', type: 'ctv', channelId: 'ch_main' });
+}
+
+type ResetParts = Pick<
+  Services,
+  | 'records'
+  | 'settings'
+  | 'mediaFiles'
+  | 'acceptance'
+  | 'requestWindow'
+  | 'clock'
+  | 'journal'
+  | 'faults'
+  | 'switchboard'
+  | 'events'
+>;
+
+/**
+ * Restores the state right after the start, with the first key and the demo's channels and feeds, atomically for every
+ * client. Uploads in progress are received in full and discarded; imports are aborted.
+ */
+export async function reset(parts: ResetParts): Promise<void> {
+  const { records, settings, acceptance, requestWindow, clock, journal } = parts;
+  const { faults, switchboard, events } = parts;
+  const isFree = await acceptance.startNewEra(() => {
+    const replaced = replaceEverything(parts, new Map(), () => {
+      eraseTables(records.database);
+      clock.reset(); // may move it forward: nothing that is gone must become due by that
+      openAccount(records, settings, settings.now ?? clock.nowMs());
+    });
+    requestWindow.limit = settings.requestsPerHour;
+    faults.reset();
+    switchboard.reset();
+    journal.clear();
+    return replaced;
+  });
+  events.emit('reset', '');
+  await isFree.space;
 }

@@ -6,7 +6,7 @@ import { z } from 'zod';
  * How to reach a running sandbox from its own machine. Stored as `sandbox.json` in the data folder, readable only by
  * its owner.
  */
-export type Announcement = z.output<typeof announcement>;
+type Announcement = z.output<typeof announcement>;
 
 const address = z.url({ protocol: /^https?$/ });
 const announcement = z.object({

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DataFolderError } from './store/database.ts';
-import { requireNothingOfOthers } from './store/others-files.ts';
+import { isMediaFolder } from './store/media-files.ts';
 
 /** Returns the path of the records in a data folder. */
 export function recordsIn(folder: string): string {
@@ -28,4 +28,21 @@ export function makeDataFolder(folder: string): void {
 /** Whether the records are missing or a zero-byte file, in which case they list none of the folder's files. */
 function isEmpty(records: string): boolean {
   return (statSync(records, { throwIfNoEntry: false })?.size ?? 0) === 0;
+}
+
+/**
+ * Refuses a folder that has files but no records yet: the new records would know none of the files, so the sandbox
+ * would delete them. @throws DataFolderError
+ */
+export function requireNothingOfOthers(folder: string): void {
+  const taken = readdirSync(folder).find((name) => isMediaFolder(name) && hasContent(join(folder, name)));
+  if (taken === undefined) return;
+  throw new DataFolderError(
+    'unusable',
+    `${folder} is not a data folder of a sandbox, and the sandbox would remove the files in its folder ${taken}. Choose an empty folder.`,
+  );
+}
+
+function hasContent(folder: string): boolean {
+  return existsSync(folder) && readdirSync(folder).length > 0;
 }

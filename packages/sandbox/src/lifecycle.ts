@@ -6,7 +6,7 @@ import { storageTroubleOf } from './store/storage-trouble.ts';
 import type { ProcessingStore } from './store/processing.ts';
 import type { Failure, StoredFile } from './store/videos.ts';
 
-export interface LifecycleParts {
+interface LifecycleParts {
   readonly processing: ProcessingStore;
   readonly clock: Clock;
   readonly events: Events;

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { addKeyCommands, addSandboxCommand } from './commands/commands.ts';
-import { CommandFailure, moment, plainTerminal, table } from './commands/plain-terminal.ts';
-import { exitCodes } from './commands/terminal.ts';
+import { exitCodes, type Column, type Terminal } from './commands/terminal.ts';
 import { packageVersion } from './package-files.ts';
+import { escapeControls, escapeJson } from '@dropcast/pages/unsafe-characters';
 
 /** Runs `dropcast-sandbox`: the sandbox without the daemon, with the options of `dropcast sandbox`. */
 async function main(): Promise<void> {
@@ -44,6 +44,38 @@ function exitCodeOf(error: unknown): number {
   if (!(error instanceof CommandFailure)) throw error;
   process.stderr.write(`${error.message}\n`);
   return error.exitCode;
+}
+
+/** Thrown to end a command of `dropcast-sandbox` with a sentence on stderr and an exit code. */
+class CommandFailure extends Error {
+  override readonly name = 'CommandFailure';
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Prints output and errors for `dropcast-sandbox`, in plain text because it has no terminal libraries. */
+const plainTerminal: Omit<Terminal, 'shell'> = {
+  printJson: (document, stream) => stream.write(`${escapeJson(JSON.stringify({ v: 1, ...document }))}\n`),
+  escapeControls,
+  failure: (message, exitCode, options) => new CommandFailure(message, exitCode, options),
+};
+
+/** Formats rows below their titles, with each column as wide as its widest cell. */
+function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
+  const lines = [columns.map(({ title }) => title), ...rows.map((row) => row.map(escapeControls))];
+  const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
+  const padded = (cell: string, index: number): string =>
+    columns[index]?.align === 'right' ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0);
+  return lines.map((line) => `${line.map(padded).join('  ').trimEnd()}\n`).join('');
+}
+
+/** Returns a time as the service sends it, or `-` for none. */
+function moment(iso: string | null): string {
+  return iso ?? '-';
 }
 
 await main();

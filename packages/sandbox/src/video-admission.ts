@@ -9,7 +9,7 @@ import type { NewVideo } from './store/videos.ts';
 
 export type NewVideoFields = Omit<NewVideo, 'createdAtMs'>;
 
-export interface AdmissionParts {
+interface AdmissionParts {
   readonly records: Records;
   readonly links: Links;
   readonly events: Events;

@@ -1,16 +1,13 @@
-import { createServer as createHttpServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createSecureServer as createHttp2Server } from 'node:http2';
-import { createServer as createSocketServer } from 'node:net';
-import type { Socket } from 'node:net';
+import { createServer as createSocketServer, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-
 import { whyNoAnswer } from '../../../packages/client/src/transport/connection-words.ts';
-import { issueCertificate } from '../../../packages/sandbox/src/issue-certificate.ts';
 import { selfSigned } from '../certificate.ts';
 import { openDaemonClient } from '../daemon-client.ts';
 import { startProxy } from '../../security/proxy.ts';
 import { listen, startServer } from '../../support/server.ts';
+import { issueCertificate } from '../../../packages/sandbox/src/tls.ts';
 
 const day = 86_400_000;
 const answering: RequestListener = (_, response) => response.end('{"data":[]}');

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Events, type SandboxEvent } from '../../../packages/sandbox/src/events.ts';
 import { Clock } from '../../../packages/sandbox/src/clock.ts';
-import { KeyDesk } from '../../../packages/sandbox/src/admin/key-desk.ts';
 import { openRecords } from '../../../packages/sandbox/src/store/records.ts';
+import { KeyDesk } from '../../../packages/sandbox/src/admin/keys.ts';
 
 test('each creation and each first revocation of a key is an event', () => {
   const events = new Events();

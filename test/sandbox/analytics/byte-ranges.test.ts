@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lengthOf, withRange, type ByteRange } from '../../../packages/sandbox/src/analytics/byte-ranges.ts';
+import { lengthOf, withRange, type ByteRange } from '../../../packages/sandbox/src/analytics/read-plays.ts';
 
 const aRange = fc
   .tuple(fc.nat(40), fc.integer({ min: 1, max: 12 }))

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { playerPage } from '../../../packages/sandbox/src/embed/pages.ts';
-import { playerSettings } from '../../../packages/sandbox/src/embed/player-settings.ts';
+import { playerPage, playerSettings } from '../../../packages/sandbox/src/embed/pages.ts';
 
 async function titleOn(title: string): Promise<string> {
   const media = { isAudio: false, mediaUrl: 'http://x/v.mp4', posterUrl: 'http://x/v.jpg' };

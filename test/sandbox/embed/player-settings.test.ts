@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { playerSettings } from '../../../packages/sandbox/src/embed/player-settings.ts';
+import { playerSettings } from '../../../packages/sandbox/src/embed/pages.ts';
 
 const DEFAULTS = { autoplay: false, muted: false, loop: false, controls: true, accentColor: '#4f8cff' };
 

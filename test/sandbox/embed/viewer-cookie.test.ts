@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { giveCookie } from '../../../packages/sandbox/src/embed/viewer-cookie.ts';
+import { giveCookie } from '../../../packages/sandbox/src/embed/routes.ts';
 
 async function cookieAt(address: string): Promise<string | null> {
   const site = new Hono().get('/embed/:id', (context) => {

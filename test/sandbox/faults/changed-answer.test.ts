@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { changedAnswer, type AnswerChange } from '../../../packages/sandbox/src/faults/changed-answer.ts';
 import { faultRule } from '../../../packages/sandbox/src/faults/fault-rule.ts';
+import { changedAnswer, type AnswerChange } from '../../../packages/sandbox/src/faults/fault-answers.ts';
 
 const change = (fields: object) => faultRule.parse(fields) as AnswerChange;
 const answer = (json: unknown, headers = { 'content-type': 'application/json' }) => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { faultRule } from '../../../packages/sandbox/src/faults/fault-rule.ts';
-import { isDue, isMatch } from '../../../packages/sandbox/src/faults/schedule.ts';
+import { isDue, isMatch } from '../../../packages/sandbox/src/faults/faults.ts';
 
 const rule = (fields: object) => faultRule.parse({ kind: 'html_502', ...fields });
 

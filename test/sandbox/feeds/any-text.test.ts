@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ctvDocument } from '../../../packages/sandbox/src/feeds/ctv.ts';
+import { ctvDocument, rokuSearchDocument } from '../../../packages/sandbox/src/feeds/ctv.ts';
 import { mrssDocument } from '../../../packages/sandbox/src/feeds/mrss.ts';
 import { podcastDocument } from '../../../packages/sandbox/src/feeds/podcast.ts';
-import { rokuSearchDocument } from '../../../packages/sandbox/src/feeds/roku-search.ts';
 import { complaintsAbout } from './judges.ts';
 import { someContent, someItem } from './some-content.ts';
 

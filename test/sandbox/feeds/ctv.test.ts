@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ctvDocument } from '../../../packages/sandbox/src/feeds/ctv.ts';
-import { rokuSearchDocument } from '../../../packages/sandbox/src/feeds/roku-search.ts';
+import { ctvDocument, rokuSearchDocument } from '../../../packages/sandbox/src/feeds/ctv.ts';
 import { complaintsAbout } from './judges.ts';
 import { hostileTexts, someContent, someItem } from './some-content.ts';
 import type { Json } from '../running-sandbox.ts';

@@ -1,7 +1,6 @@
-import { ctvDocument } from '../../../packages/sandbox/src/feeds/ctv.ts';
+import { ctvDocument, rokuSearchDocument } from '../../../packages/sandbox/src/feeds/ctv.ts';
 import { mrssDocument } from '../../../packages/sandbox/src/feeds/mrss.ts';
 import { podcastDocument } from '../../../packages/sandbox/src/feeds/podcast.ts';
-import { rokuSearchDocument } from '../../../packages/sandbox/src/feeds/roku-search.ts';
 import { hostileTexts, someContent, someItem } from './some-content.ts';
 
 /** A good feed of each type, with short and long, silent and hostile items. */

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { expect, test, vi } from 'vitest';
 import { ApiError } from '../../../packages/sandbox/src/http/api-error.ts';
-import { lazily } from '../../../packages/sandbox/src/http/lazily.ts';
+import { lazily } from '../../../packages/sandbox/src/http/site.ts';
 
 const site = (load: () => Promise<Hono>) => {
   const app = new Hono().all('/part/*', lazily(load));

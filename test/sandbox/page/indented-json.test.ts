@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { indentedJson } from '../../../packages/sandbox/src/page/indented-json.ts';
+import { indentedJson } from '../../../packages/sandbox/src/page/views/request.ts';
 
 test.each([
   ['{"a":1,"b":[true,null,"x"]}', '{\n  "a": 1,\n  "b": [\n    true,\n    null,\n    "x"\n  ]\n}'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { playingTime } from '../../../packages/sandbox/src/page/playing-time.ts';
+import { playingTime } from '../../../packages/sandbox/src/page/video-table.ts';
 
 test.each([
   [0.2, '0:01'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isFormBody, isFormType } from '../../../packages/sandbox/src/uploads/form-body.ts';
+import { isFormBody, isFormType } from '../../../packages/sandbox/src/uploads/refusals.ts';
 
 const FORM =
   '--XX\r\nContent-Disposition: form-data; name="f"; filename="a.mp4"\r\nContent-Type: video/mp4\r\n\r\n\0\0';

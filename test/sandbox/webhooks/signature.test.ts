@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { newSecret, signatureHeaders, signatureOf } from '../../../packages/sandbox/src/webhooks/signature.ts';
+import { newSecret, signatureHeaders, signatureOf } from '../../../packages/sandbox/src/webhooks/post.ts';
 
 test('signs as Standard Webhooks do: the example of their libraries', () => {
   const signed = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestampS: 1_614_265_330, body: '{"test": 2432232314}' };

@@ -3,12 +3,12 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, readFile } from 'node:fs/promises';
 import { Client } from 'pg';
-import { issueCertificate } from '../../../packages/sandbox/src/issue-certificate.ts';
 import { scratchDirectory, type ScratchDirectory } from '../scratch-directory.ts';
 import { descendantsOf, isRunning, killWithDescendants } from '../started-processes.ts';
 import { until } from '../until.ts';
 import { freePort } from '../free-port.ts';
 import { ownerOfClusters, runPostgres, spawnPostgres } from './programs.ts';
+import { issueCertificate } from '../../../packages/sandbox/src/tls.ts';
 
 export interface ClusterOptions {
   /** Refuses connections over TCP that are not encrypted. */

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown } from 'node:fs/promises';
 import { join } from 'node:path';
-import { issueCertificate } from '../../../packages/sandbox/src/issue-certificate.ts';
 import { findPostgres, ownerOfClusters, runPostgres } from '../../support/postgres/programs.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import type { Box } from '../box.ts';
 import { execute } from '../execute.ts';
+import { issueCertificate } from '../../../packages/sandbox/src/tls.ts';
 
 /** PostgreSQL of this host, on the loopback interface of the box. Leaving its block ends and removes it. */
 export interface Database extends AsyncDisposable {

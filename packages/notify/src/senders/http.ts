@@ -4,7 +4,7 @@ import type { PlainResponse, Request } from 'got';
 import { failed, quoted } from './sent.ts';
 import type { Attempt, Sent } from './sent.ts';
 
-export interface HttpMessage {
+interface HttpMessage {
   readonly url: string;
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ export interface Point {
 }
 
 /** The successful answer that the contract documents for an operation. */
-export interface DocumentedSuccess {
+interface DocumentedSuccess {
   readonly status: number;
   readonly answer: DocumentedAnswer;
   /** Schema of the answer's JSON body; undefined if there is none. */

@@ -3,7 +3,7 @@ import { operationOf } from './exchanges.ts';
 import { beforeDeletion, doesTell, hasOnlyUnknownFields, orderOf, queryOf, repeated } from './telling-exchanges.ts';
 
 /** A question that the specification leaves open and that no single answer settles. */
-export interface Question {
+interface Question {
   readonly place: string;
   /** What the contract assumes. */
   readonly assumed: string;
@@ -11,7 +11,7 @@ export interface Question {
   answer(exchanges: readonly RecordedExchange[]): Told | null;
 }
 
-export interface Told {
+interface Told {
   readonly isAsAssumed: boolean;
   readonly what: string;
   /** Numbers of the exchanges that show it. */

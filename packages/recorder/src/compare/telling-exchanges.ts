@@ -77,7 +77,7 @@ export function queryOf({ target }: RecordedExchange): URLSearchParams {
   return new URLSearchParams(target.split('?')[1]);
 }
 
-export type Order = 'newest first' | 'oldest first' | 'no order by time';
+type Order = 'newest first' | 'oldest first' | 'no order by time';
 
 /** Returns the order of a list by creation time; null if the answer does not show it. */
 export function orderOf(exchange: RecordedExchange): Order | null {

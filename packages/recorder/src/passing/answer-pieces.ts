@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { mostHeld } from './body-capture.ts';
 
-export interface Piece {
+interface Piece {
   readonly bytes: Buffer;
   /** Length of the whole body, if the body was changed. */
   readonly length?: number;

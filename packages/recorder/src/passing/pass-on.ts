@@ -19,7 +19,7 @@ export interface Passed {
   readonly broken?: string;
 }
 
-export interface PassOptions {
+interface PassOptions {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Whether the program sends its body only after 100 Continue. */

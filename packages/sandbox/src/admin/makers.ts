@@ -1,11 +1,9 @@
 import type { Context } from 'hono';
 import { jsonBody } from '../http/input.ts';
 import type { Endpoint } from '../http/handler.ts';
-import { makeChannel, newChannel, removeChannel } from '../makers/channels.ts';
-import { makeFeed, newFeed, removeFeed } from '../makers/feeds.ts';
+import { makeChannel, newChannel, removeChannel, makeFeed, newFeed, removeFeed } from '../makers/channels.ts';
 import type { NamedSnapshots } from '../makers/named-snapshots.ts';
-import { makePlays, newPlays } from '../makers/plays.ts';
-import { makeVideo, newReadyVideo } from '../makers/videos.ts';
+import { makeVideo, newReadyVideo, makePlays, newPlays } from '../makers/videos.ts';
 import type { Services } from '../services.ts';
 
 /**

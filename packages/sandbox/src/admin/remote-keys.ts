@@ -3,9 +3,9 @@ import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { isKeyId, type KeyView } from './key-desk.ts';
+import { isKeyId, type KeyView } from './keys.ts';
 
-export interface AdminAddress {
+interface AdminAddress {
   /** `http://127.0.0.1:PORT/_sandbox` */
   readonly adminUrl: string;
   readonly token: string;

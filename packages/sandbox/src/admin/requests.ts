@@ -6,7 +6,7 @@ import type { JournalEntry } from '../http/journal-entry.ts';
 import { isoTime } from '../http/wire.ts';
 import { jsonOf, type InspectedRequest, type ShownBody } from '../inspector/details.ts';
 import { isWanted, requestFilter } from '../inspector/request-filter.ts';
-import { keyId } from './key-desk.ts';
+import { keyId } from './keys.ts';
 
 /** Endpoints for the request journal. */
 export function requestEndpoints(journal: Journal): Endpoint[] {

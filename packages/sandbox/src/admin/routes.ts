@@ -3,22 +3,20 @@ import { createFaultRoutes } from '../faults/routes.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Handler, Endpoint } from '../http/handler.ts';
 import { isAt } from '../http/operations.ts';
-import { reset } from './reset.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
 import { verifyEndpoint } from '../inspector/verify.ts';
 import type { Services } from '../services.ts';
-import { clockEndpoints } from './clock.ts';
-import { failVideoEndpoint } from './fail-video.ts';
-import { KeyDesk } from './key-desk.ts';
-import { keyEndpoints } from './keys.ts';
 import { makerEndpoints } from './makers.ts';
-import { profileEndpoints } from './profile.ts';
-import { rateLimitEndpoints } from './rate-limit.ts';
 import { requestEndpoints } from './requests.ts';
 import { READING, requireAdmin } from './require-admin.ts';
 import { seedEndpoint } from './seed.ts';
 import { snapshotEndpoints } from './snapshot.ts';
-import { stateEndpoint } from './state.ts';
+import { reset } from '../account.ts';
+import { packageVersion } from '../package-files.ts';
+import { isoTime } from '../http/wire.ts';
+import type { VideoStatus } from '../store/videos.ts';
+import { clockEndpoints, profileEndpoints, failVideoEndpoint, clockView, rateLimitEndpoints } from './controls.ts';
+import { KeyDesk, keyEndpoints } from './keys.ts';
 
 /**
  * Routes of the admin API below /_sandbox, which has its own token and no rate limit. Not part of the specification.
@@ -123,3 +121,57 @@ function answerElsewhere(method: string, path: string, endpoints: readonly Liste
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { Allow: allow } });
   throw new ApiError('method_not_allowed', `This path allows ${allow}.`, { Allow: allow });
 }
+
+type StateParts = Pick<
+  Services,
+  'records' | 'clock' | 'journal' | 'requestWindow' | 'faults' | 'links' | 'settings' | 'lifecycle' | 'startedAtMs'
+>;
+
+/** Endpoint that summarises the sandbox and its contents. */
+export function stateEndpoint(parts: StateParts): Endpoint {
+  return {
+    method: 'GET',
+    path: '/_sandbox/state',
+    says: 'Returns the version, addresses, clock, limits and counts.',
+    handler: async (context) => {
+      const { lifecycle, clock, requestWindow, settings, links } = parts;
+      lifecycle.advance();
+      return context.json({
+        data: {
+          version: await version,
+          started_at: isoTime(parts.startedAtMs),
+          seed: settings.seed,
+          base_url: `${links.origin}/v1`,
+          admin_url: `${links.origin}/_sandbox`,
+          upload_origin: links.uploadOrigin,
+          clock: clockView(clock),
+          limits: { requests_per_hour: requestWindow.limit },
+          counts: countsOf(parts),
+        },
+      });
+    },
+  };
+}
+
+const STATUSES: readonly VideoStatus[] = ['pending', 'processing', 'ready', 'failed'];
+
+function countsOf({ records, journal, faults }: StateParts) {
+  const { videos, channels, feeds, keys, webhooks } = records;
+  const all = keys.list();
+  return {
+    videos: {
+      total: videos.count({}),
+      ...Object.fromEntries(STATUSES.map((status) => [status, videos.count({ status })])),
+    },
+    channels: channels.list().length,
+    feeds: feeds.list().length,
+    keys: all.filter(({ revokedAtMs }) => revokedAtMs === null).length,
+    revoked_keys: all.filter(({ revokedAtMs }) => revokedAtMs !== null).length,
+    webhooks: webhooks.count(),
+    faults: faults.list().length,
+    requests: journal.entries().length,
+  };
+}
+
+/** The package version. */
+const version: Promise<string> = packageVersion().catch(() => 'unknown');

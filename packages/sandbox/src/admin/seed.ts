@@ -9,7 +9,7 @@ import { receiveFile } from '../uploads/receive.ts';
 import type { NewVideoFields } from '../video-admission.ts';
 import type { Services } from '../services.ts';
 import type { Endpoint } from '../http/handler.ts';
-import { openSamples } from './sample-media.ts';
+import { openSamples } from './samples.ts';
 
 type SeedParts = Pick<
   Services,

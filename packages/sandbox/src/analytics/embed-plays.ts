@@ -5,7 +5,7 @@ import type { Records } from '../store/records.ts';
 import { RecentMap } from './recent-map.ts';
 import { embedProgress, type PlayerReport } from './watch-rules.ts';
 
-export interface EmbedPlaysParts {
+interface EmbedPlaysParts {
   readonly records: Pick<Records, 'videos' | 'plays'>;
   readonly clock: Clock;
   readonly events: Events;
@@ -14,7 +14,7 @@ export interface EmbedPlaysParts {
 }
 
 /** The reason a play was not opened. */
-export type PlayRefusal = 'no such video' | 'not ready';
+type PlayRefusal = 'no such video' | 'not ready';
 
 /**
  * Counts plays on embed pages. A page opens a play when the video starts, and reports its progress from time to time.

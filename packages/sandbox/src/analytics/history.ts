@@ -6,7 +6,7 @@ import type { Play } from '../store/plays.ts';
 import type { Video } from '../store/videos.ts';
 import { DAY_MS, dayOf } from './period.ts';
 
-export interface HistoryParts {
+interface HistoryParts {
   readonly records: Pick<Records, 'database' | 'videos' | 'plays'>;
   readonly nowMs: number;
   readonly seed: number;

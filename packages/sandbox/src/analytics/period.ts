@@ -8,7 +8,7 @@ export interface Period {
  * A period in ms since 1970, from the start of its first day to the end of its last: `fromMs` inclusive, `beforeMs`
  * exclusive.
  */
-export interface Span {
+interface Span {
   readonly fromMs: number;
   readonly beforeMs: number;
 }
@@ -16,7 +16,7 @@ export interface Span {
 /**
  * assumed: the specification gives no default (api-spec section 4.5). 30 days, ending today or on the requested day.
  */
-export const DEFAULT_DAYS = 30;
+const DEFAULT_DAYS = 30;
 
 /** assumed: at most a leap year. */
 export const MAX_DAYS = 366;

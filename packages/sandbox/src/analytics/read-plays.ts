@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Events } from '../events.ts';
 import type { Records } from '../store/records.ts';
-import { lengthOf, withRange, type ByteRange } from './byte-ranges.ts';
 import { DAY_MS } from './period.ts';
 import { RecentMap } from './recent-map.ts';
 import { readProgress } from './watch-rules.ts';
@@ -10,7 +9,7 @@ import { seededToken } from '../seeded-random.ts';
 import { isReadByEmbed } from '../http/links.ts';
 import type { Services } from '../services.ts';
 
-export interface ReadPlaysParts {
+interface ReadPlaysParts {
   readonly records: Pick<Records, 'videos' | 'plays'>;
   readonly clock: Clock;
   readonly events: Events;
@@ -18,7 +17,7 @@ export interface ReadPlaysParts {
 }
 
 /** Bytes of a media file that were sent to a client. */
-export interface MediaRead extends Client {
+interface MediaRead extends Client {
   readonly videoId: string;
   /** Position of the first byte sent. */
   readonly start: number;
@@ -90,7 +89,7 @@ function addTo(window: ReadWindow, range: ByteRange): void {
 
 const MAX_RANGES = 1000;
 
-export interface Client {
+interface Client {
   readonly remoteAddress: string;
   readonly userAgent: string;
 }
@@ -104,7 +103,7 @@ export function viewerFrom({ remoteAddress, userAgent }: Client, seed: number): 
 }
 
 /** A completed read, with the requested path and query. */
-export interface FinishedRead extends MediaRead {
+interface FinishedRead extends MediaRead {
   readonly target: string;
 }
 
@@ -118,4 +117,26 @@ export function countReads(services: Pick<Services, 'records' | 'clock' | 'event
   return (read: FinishedRead): void => {
     if (!isReadByEmbed(read.target)) plays.note(read);
   };
+}
+
+/** A range of bytes in a file, excluding `end`. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Merges a range into disjoint, sorted ranges. */
+export function withRange(ranges: readonly ByteRange[], added: ByteRange): ByteRange[] {
+  const before = ranges.filter((range) => range.end < added.start);
+  const after = ranges.filter((range) => range.start > added.end);
+  const touched = ranges.slice(before.length, ranges.length - after.length);
+  const merged = {
+    start: Math.min(added.start, ...touched.map((range) => range.start)),
+    end: Math.max(added.end, ...touched.map((range) => range.end)),
+  };
+  return [...before, merged, ...after];
+}
+
+export function lengthOf(ranges: readonly ByteRange[]): number {
+  return ranges.reduce((sum, range) => sum + range.end - range.start, 0);
 }

@@ -9,7 +9,7 @@ import type { Records } from '../store/records.ts';
 import type { VideoMedia } from '../store/videos.ts';
 import { sendFile, type SentBytes } from './send-file.ts';
 
-export interface CdnParts {
+interface CdnParts {
   readonly records: Pick<Records, 'videos' | 'channels'>;
   readonly mediaFiles: MediaFiles;
   readonly lifecycle: Pick<Lifecycle, 'advance'>;

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { basename, dirname } from 'node:path';
 import { ApiError, type ErrorCode } from '../http/api-error.ts';
 
-export interface FileToSend {
+interface FileToSend {
   readonly path: string;
   readonly mediaType: string;
   /** Strong ETag. Default: a weak one made from size and time. */

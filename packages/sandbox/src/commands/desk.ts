@@ -1,15 +1,13 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KeyDesk } from '../admin/key-desk.ts';
-import type { KeyView } from '../admin/key-desk.ts';
 import { AdminError, RemoteKeys } from '../admin/remote-keys.ts';
 import { readAnnouncement } from '../announcement.ts';
 import { isLoopbackHost } from '../loopback.ts';
 import { DataFolderError } from '../store/database.ts';
 import { openRecords } from '../store/records.ts';
-import { exitCodes } from './terminal.ts';
-import type { Terminal } from './terminal.ts';
+import { exitCodes, type Terminal } from './terminal.ts';
+import { KeyDesk, type KeyView } from '../admin/keys.ts';
 
 export interface DeskOptions {
   readonly adminUrl?: string;
@@ -19,7 +17,7 @@ export interface DeskOptions {
 }
 
 /** Manages keys, either of a running sandbox or in the records of a stopped one. */
-export interface Desk {
+interface Desk {
   list(): KeyView[] | Promise<KeyView[]>;
   create(name: string, isReadOnly: boolean): NewKeyView | Promise<NewKeyView>;
   revoke(id: string): KeyView | undefined | Promise<KeyView | undefined>;

@@ -1,7 +1,6 @@
-import type { KeyView } from '../admin/key-desk.ts';
 import { atDesk, type DeskOptions } from './desk.ts';
-import { exitCodes } from './terminal.ts';
-import type { Shell, Tables, Terminal } from './terminal.ts';
+import { exitCodes, type Shell, type Tables, type Terminal } from './terminal.ts';
+import type { KeyView } from '../admin/keys.ts';
 
 export interface KeysOptions extends DeskOptions {
   readonly json?: boolean;

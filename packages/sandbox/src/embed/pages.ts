@@ -1,10 +1,10 @@
 import { html, raw } from 'hono/html';
 import { PLAYER_SCRIPT, WAITING_SCRIPT } from './player-script.ts';
-import type { PlayerSettings } from './player-settings.ts';
+import { z } from 'zod';
 
 export type Html = ReturnType<typeof html>;
 
-export interface PlayerPage {
+interface PlayerPage {
   readonly title: string;
   readonly isAudio: boolean;
   readonly mediaUrl: string;
@@ -32,7 +32,7 @@ export function playerPage(page: PlayerPage): Html {
   return document({ title, nonce, body, accentColor: settings.accentColor });
 }
 
-export interface NoticePage {
+interface NoticePage {
   readonly heading: string;
   readonly text: string;
   readonly nonce: string;
@@ -135,3 +135,33 @@ a { color: #9cc0ff; }
 .notice p { margin: 0; color: #b6bec9; }
 @media (prefers-reduced-motion: reduce) { .player h1 { transition: none; } }
 `;
+
+interface PlayerSettings {
+  readonly autoplay: boolean;
+  readonly muted: boolean;
+  readonly loop: boolean;
+  readonly controls: boolean;
+  /** `#rrggbb` */
+  readonly accentColor: string;
+}
+
+/**
+ * assumed: the specification does not show the structure of default_player_settings (api-spec section 2.2). The player
+ * supports `autoplay`, `muted`, `loop` and `controls` (true or false) and `accent_color` (`#rrggbb`), and ignores other
+ * settings.
+ */
+export function playerSettings(stored: Readonly<Record<string, unknown>>): PlayerSettings {
+  const { accent_color: accentColor, ...switches } = knownSettings.parse(stored);
+  return { ...switches, accentColor };
+}
+
+const knownSettings = z.object({
+  autoplay: z.boolean().catch(false),
+  muted: z.boolean().catch(false),
+  loop: z.boolean().catch(false),
+  controls: z.boolean().catch(true),
+  accent_color: z
+    .string()
+    .regex(/^#[0-9a-f]{6}$/i)
+    .catch('#4f8cff'),
+});

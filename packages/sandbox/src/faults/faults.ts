@@ -2,10 +2,9 @@ import type { Clock } from '../clock.ts';
 import type { Events } from '../events.ts';
 import type { Fate } from '../lifecycle.ts';
 import { seededFraction } from '../seeded-random.ts';
-import type { FaultRule } from './fault-rule.ts';
-import { isDue, isFate, isMatch, type Call } from './schedule.ts';
+import type { FaultRule, FaultOf } from './fault-rule.ts';
 
-export interface FaultParts {
+interface FaultParts {
   readonly clock: Clock;
   readonly events: Events;
   /** Seed for the draws: the same seed, rules and calls give the same faults. */
@@ -135,3 +134,36 @@ export class Faults {
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A call as it arrives. Ids are '' where the call names none. */
+export interface Call {
+  readonly operation: string;
+  readonly videoId: string;
+  readonly channelId: string;
+}
+
+export function isMatch(rule: FaultRule, { operation, videoId, channelId }: Call): boolean {
+  return (
+    (rule.operation === '*' || rule.operation === operation) &&
+    (rule.video_id === undefined || rule.video_id === videoId) &&
+    (rule.channel_id === undefined || rule.channel_id === channelId)
+  );
+}
+
+/**
+ * Whether a rule hits its matching call number `callNumber` (from 1), after hitting `applied` calls before. Pure.
+ * @param draw a fraction in [0, 1) for this call
+ */
+export function isDue(
+  rule: FaultRule,
+  callNumber: number,
+  { applied, draw }: { applied: number; draw: number },
+): boolean {
+  const { nth, times = nth === undefined ? Infinity : 1, probability = 1 } = rule;
+  return callNumber >= (nth ?? 1) && applied < times && draw < probability;
+}
+
+/** Whether the fault affects a video's processing rather than a request. */
+function isFate(rule: FaultRule): rule is FaultOf<'stuck_processing' | 'failed_processing'> {
+  return rule.kind === 'stuck_processing' || rule.kind === 'failed_processing';
+}

@@ -30,6 +30,6 @@ export function createFaultRoutes({ faults }: Pick<Services, 'faults'>): Hono {
 }
 
 /** Formats a rule with its defaults, and how often it has matched and hit. */
-export function faultItem({ id, rule, expiresAtMs, calls, applied }: Fault) {
+function faultItem({ id, rule, expiresAtMs, calls, applied }: Fault) {
   return { id, ...rule, expires_at: expiresAtMs === null ? null : isoTime(expiresAtMs), calls, applied };
 }

@@ -2,17 +2,16 @@ import type { Links } from '../http/links.ts';
 import type { Records } from '../store/records.ts';
 import type { Feed } from '../store/feeds.ts';
 import type { FeedContent, PageLinks } from './content.ts';
-import { ctvDocument } from './ctv.ts';
+import { ctvDocument, rokuSearchDocument } from './ctv.ts';
 import { MRSS_PAGE_ITEMS, mrssDocument } from './mrss.ts';
 import { podcastDocument, podcastGuid } from './podcast.ts';
-import { rokuSearchDocument } from './roku-search.ts';
 
-export interface FeedDocument {
+interface FeedDocument {
   readonly contentType: string;
   readonly body: string;
 }
 
-export interface DocumentParts {
+interface DocumentParts {
   readonly records: Pick<Records, 'feeds' | 'channels'>;
   readonly links: Links;
 }

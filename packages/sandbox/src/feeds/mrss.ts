@@ -1,13 +1,12 @@
-import { THUMBNAIL_SIZE } from '../media/still.ts';
 import type { FeedItem } from '../store/feeds.ts';
-import { channelTitleOf, descriptionOf, mediaUrlOf, tagsOf, titleOf, type FeedContent } from './content.ts';
-import { LANGUAGE } from './defaults.ts';
+import { channelTitleOf, descriptionOf, mediaUrlOf, tagsOf, titleOf, type FeedContent, LANGUAGE } from './content.ts';
 import { channelElements, enclosure, itemElements, rssDocument } from './rss.ts';
 import { clipped, lineOf, plainOf, wholeSeconds } from './text.ts';
 import { element, textElement, type XmlElement } from './xml.ts';
+import { THUMBNAIL_SIZE } from '../media/ffmpeg.ts';
 
 /** Media RSS namespace. Without the trailing slash, readers do not recognise it. */
-export const MEDIA_RSS = 'http://search.yahoo.com/mrss/';
+const MEDIA_RSS = 'http://search.yahoo.com/mrss/';
 
 /** Google Ad Manager reads at most this many items per document and follows `atom:link rel="next"`. */
 export const MRSS_PAGE_ITEMS = 100;

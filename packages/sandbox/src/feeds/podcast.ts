@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { FeedItem } from '../store/feeds.ts';
-import { channelTitleOf, type FeedContent } from './content.ts';
-import { IS_EXPLICIT, OWNER_EMAIL, PODCAST_CATEGORY, PODCAST_LOCKED } from './defaults.ts';
+import {
+  channelTitleOf,
+  type FeedContent,
+  IS_EXPLICIT,
+  OWNER_EMAIL,
+  PODCAST_CATEGORY,
+  PODCAST_LOCKED,
+} from './content.ts';
 import { channelElements, enclosure, itemElements, rssDocument } from './rss.ts';
 import { clipped, plainOf, wholeSeconds } from './text.ts';
 import { element, textElement, type XmlElement } from './xml.ts';
 
 /** iTunes namespace, spelled as in PSP-1; prefixes and names are case-sensitive. */
-export const ITUNES = 'http://www.itunes.com/dtds/podcast-1.0.dtd';
-export const PODCAST = 'https://podcastindex.org/namespace/1.0';
+const ITUNES = 'http://www.itunes.com/dtds/podcast-1.0.dtd';
+const PODCAST = 'https://podcastindex.org/namespace/1.0';
 
 /**
  * A podcast feed: RSS 2.0 with every element that PSP-1 requires or recommends, plus `podcast:medium`, because its

@@ -6,18 +6,18 @@ import {
   mediaUrlOf,
   titleOf,
   type FeedContent,
+  LANGUAGE,
 } from './content.ts';
-import { LANGUAGE } from './defaults.ts';
 import { clipped, clippedBytes, htmlOf, plainOf, rssTime } from './text.ts';
 import { element, textElement, xmlDocument, type XmlElement } from './xml.ts';
 
 /** Text limits per element. Only PSP-1 has any. */
-export interface RssLimits {
+interface RssLimits {
   readonly titleCharacters: number;
   readonly descriptionBytes: number;
 }
 
-export const ATOM = 'http://www.w3.org/2005/Atom';
+const ATOM = 'http://www.w3.org/2005/Atom';
 
 /** @param namespaces by prefix, in addition to Atom's @param children of the channel */
 export function rssDocument(

@@ -2,9 +2,9 @@
  * Characters that XML 1.0 forbids even as references (section 2.2): control characters, lone surrogates, U+FFFE and
  * U+FFFF.
  */
-export const ILLEGAL_CHARACTERS = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
+const ILLEGAL_CHARACTERS = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
-export function withoutIllegalCharacters(text: string): string {
+function withoutIllegalCharacters(text: string): string {
   return text.replaceAll(ILLEGAL_CHARACTERS, '');
 }
 

@@ -8,7 +8,7 @@ export interface XmlElement {
 }
 
 /** Attributes in the order in which they are written; undefined ones are omitted. */
-export type XmlAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
+type XmlAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export function textElement(name: string, text: string | number | boolean, attributes: XmlAttributes = {}): XmlElement {
   return { name, attributes, content: String(text) };

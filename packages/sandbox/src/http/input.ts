@@ -25,7 +25,7 @@ export function checkedJson<T>(bytes: Buffer, schema: z.ZodType<T>, unknown: Unk
 }
 
 /** How to treat names that are not in the schema. */
-export type Unknown = 'refuse' | 'ignore';
+type Unknown = 'refuse' | 'ignore';
 
 interface BodyOptions {
   readonly maxBytes?: number;

@@ -2,15 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Events } from '../events.ts';
 import type { FaultRule } from '../faults/fault-rule.ts';
-import { BoundedDetails } from '../inspector/bounded-details.ts';
 import type { InspectedRequest } from '../inspector/details.ts';
-import { FollowedExchange } from '../inspector/followed-exchange.ts';
+import { FollowedExchange, BoundedDetails } from '../inspector/followed-exchange.ts';
 import { Masking } from '../inspector/masking.ts';
-import type { JournalEntry } from './journal-entry.ts';
+import { type JournalEntry, shortened } from './journal-entry.ts';
 import { isAboutFiles, isOwnPath, operationOf, withoutSecrets } from './operations.ts';
-import { shortened } from './shortened.ts';
 
-export interface JournalParts {
+interface JournalParts {
   /** The service's clock, ms since 1970. */
   readonly nowMs: () => number;
   /** Receives `request` at the start and end of each exchange. */

@@ -1,7 +1,7 @@
 import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server';
 import { once } from 'node:events';
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
+import { createServer as createHttpsServer, type ServerOptions, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { BackgroundWork } from '../background-work.ts';
@@ -9,8 +9,8 @@ import { answerRefusal, lingerThenCut, type Exchange } from './exchange.ts';
 import { errorResponse, ApiError } from './api-error.ts';
 import type { Journal } from './journal.ts';
 import { answerCors } from './cors.ts';
-import { refusePlainHttp } from './plain-http.ts';
 import { straightenTarget } from './request-target.ts';
+import type { TLSSocket } from 'node:tls';
 
 /** What one port serves. */
 export interface PortParts {
@@ -48,7 +48,7 @@ export interface Certificate {
 }
 
 /** An open port. */
-export interface Listening {
+interface Listening {
   readonly server: Server;
   readonly port: number;
   /** Stops listening and closes every connection. */
@@ -165,4 +165,32 @@ function refusalOf(code: string | undefined): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') return new ApiError('headers_too_large', 'The request headers are too large.');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError('request_timeout', 'The request headers took too long.');
   return new ApiError('bad_request', 'This is not a valid HTTP request.');
+}
+
+/**
+ * Answers a client that speaks plain http to an https port, where Node would only drop the connection (api-spec section
+ * 5, rule 5). assumed: 400. A redirect would teach clients to send the key in clear text first.
+ */
+function refusePlainHttp(server: HttpsServer): void {
+  const sockets = new Map<string, Socket>();
+  server.on('connection', (socket: Socket) => {
+    const peer = peerOf(socket);
+    sockets.set(peer, socket);
+    socket.once('close', () => sockets.delete(peer));
+  });
+  // Prepended, because Node's own listener destroys the connection.
+  server.prependListener('tlsClientError', (error: NodeJS.ErrnoException, encrypted: TLSSocket) => {
+    if (error.code === 'ERR_SSL_HTTP_REQUEST') sockets.get(peerOf(encrypted))?.end(answer());
+  });
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+/** Builds the raw answer. There is no response object, because the bytes never reached the HTTP parser. */
+function answer(): string {
+  const { status, body } = new ApiError('bad_request', 'This port accepts https only.');
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json`;
+  return `${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
 }

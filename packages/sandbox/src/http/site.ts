@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import type { Services } from '../services.ts';
 import { requireAccess } from './access.ts';
 import { answerElsewhere, errorResponse, ApiError } from './api-error.ts';
-import { lazily } from './lazily.ts';
 import { packageFile } from '../package-files.ts';
+import type { Handler } from './handler.ts';
 
 /**
  * Creates the site: API, feeds, embeds, admin side and page, but not uploads and media files. Any other path is 404.
@@ -43,4 +43,32 @@ function createContractRoutes(): Hono {
     throw new ApiError('method_not_allowed', 'The contract is read-only.', { Allow: 'GET, HEAD' });
   });
   return routes;
+}
+
+/**
+ * Loads the modules of a part of the site at its first request; further requests wait for the load. Loading all parts
+ * at startup would double its time and memory, and a program that tests its uploads never requests a feed or the page.
+ * @param load is called again by a later request after it rejected
+ * @returns a handler for all paths of the part. It throws what the part's routes throw, and ApiError 404 or 405 for
+ *   paths without a route
+ */
+export function lazily(load: () => Promise<Hono>): Handler {
+  let part: Promise<Hono> | undefined;
+  return async ({ req, env }) => {
+    part ??= load().then(partOfSite, (error: unknown) => {
+      part = undefined;
+      throw error;
+    });
+    return (await part).fetch(req.raw, env);
+  };
+}
+
+/** Leaves errors to the caller: Hono would answer them with its own texts. */
+function partOfSite(routes: Hono): Hono {
+  const part = new Hono().route('/', routes);
+  part.notFound(({ req }) => answerElsewhere(req.method, req.path));
+  part.onError((error) => {
+    throw error;
+  });
+  return part;
 }

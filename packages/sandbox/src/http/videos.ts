@@ -4,7 +4,7 @@ import type { NewVideoFields } from '../video-admission.ts';
 import type { Services } from '../services.ts';
 import type { Handler } from './handler.ts';
 import { ApiError } from './api-error.ts';
-import { KnownKeys } from '../profiles/known-keys.ts';
+import { RecentMap } from '../analytics/recent-map.ts';
 import { mostDailyVideos } from '../profiles/switch-table.ts';
 import type { Switches } from '../profiles/switch-table.ts';
 import { jsonBody, query, pageNumber, nameField, textField } from './input.ts';
@@ -42,14 +42,15 @@ export function createVideo({
   events,
   switchboard,
 }: Pick<Services, 'records' | 'admission' | 'clock' | 'events'> & Switched): Handler {
-  const known = new KnownKeys<CreatedVideo>();
+  /** Answers by `Idempotency-Key`; the oldest are forgotten, as services do after a day or so. */
+  const known = new RecentMap<CreatedVideo>(10_000);
   events.listen(({ type }) => {
-    if (type === 'reset') known.forget();
+    if (type === 'reset') known.clear(); // ids are then reused
   });
   return async (context) => {
     const body = await jsonBody(context.req.raw, createBody, { unknown: switchboard.now.unknown_fields });
     const key = switchboard.now.idempotency_key === 'honoured' ? context.req.header('idempotency-key') : undefined;
-    const before = known.find(key);
+    const before = key === undefined ? undefined : known.get(key);
     if (before !== undefined) return context.json(before, 201);
     const channelId = body.channel_id ?? channels.list()[0]?.id;
     if (channelId === undefined) throw new ApiError('invalid_request', 'channel_id: the account has no channel.');
@@ -64,7 +65,7 @@ export function createVideo({
     refuseBeyondQuota(switchboard.now.daily_videos, videos, clock.nowMs());
     const { id, uploadUrl } = admission.admit(fields);
     const created: CreatedVideo = { id, upload_url: uploadUrl, status: 'pending' };
-    known.remember(key, created);
+    if (key !== undefined) known.set(key, created);
     return context.json(created, 201);
   };
 }

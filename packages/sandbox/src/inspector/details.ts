@@ -2,8 +2,7 @@ import type { FaultRule } from '../faults/fault-rule.ts';
 import type { JournalEntry } from '../http/journal-entry.ts';
 import { isShallow } from './nesting.ts';
 import type { Masking } from './masking.ts';
-import type { RecordedBody } from './recorded-body.ts';
-import { headerPairs, type Recording } from './recording.ts';
+import { headerPairs, type Recording, type RecordedBody } from './recording.ts';
 
 /** A journal entry with everything known about its exchange, without secrets. */
 export interface InspectedRequest extends JournalEntry {

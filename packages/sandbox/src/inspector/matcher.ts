@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { isKeyId, keyId } from '../admin/key-desk.ts';
 import { faultRule } from '../faults/fault-rule.ts';
 import { openOperations, operations } from '../http/operations.ts';
-import { isShortened } from '../http/shortened.ts';
 import { jsonOf, type Details, type InspectedRequest } from './details.ts';
 import { differencesOf, isLike, mistakesIn, said, type Pattern } from './pattern.ts';
 import { isStatus } from './request-filter.ts';
+import { isShortened } from '../http/journal-entry.ts';
+import { isKeyId, keyId } from '../admin/keys.ts';
 
 /** Selects requests. Every given field must match; an empty matcher matches every request. */
 export interface Matcher {

@@ -23,7 +23,7 @@ export interface ExpectationOutcome {
   readonly nearest: readonly Miss[];
 }
 
-export interface Miss {
+interface Miss {
   readonly request: InspectedRequest;
   readonly differences: readonly string[];
 }

@@ -9,7 +9,7 @@ import { isShallow } from './nesting.ts';
 export type Pattern = string | number | boolean | null | readonly Pattern[] | { readonly [name: string]: Pattern };
 
 /** Operators in place of a value. All given operators must match. */
-export interface Operators {
+interface Operators {
   /** The text contains this part, or the list contains a matching item. */
   readonly $contains?: Pattern;
   /** The text matches this pattern, in which `*` matches any characters and `?` one. */
@@ -25,7 +25,7 @@ export interface Operators {
 }
 
 /** A mistake and its place. */
-export interface Mistake {
+interface Mistake {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { keyId } from '../admin/key-desk.ts';
 import type { JournalEntry } from '../http/journal-entry.ts';
 import type { InspectedRequest } from './details.ts';
 import { isLike } from './pattern.ts';
+import { keyId } from '../admin/keys.ts';
 
 const text = z.string().min(1, 'must not be empty').max(500, 'must have at most 500 characters').optional();
 const number = z
@@ -45,7 +45,7 @@ export const requestFilter = z.strictObject({
   before: number,
 });
 
-export type RequestFilter = Partial<z.output<typeof requestFilter>>;
+type RequestFilter = Partial<z.output<typeof requestFilter>>;
 
 /** Returns whether the request passes the filter. Pure. Reads the details only if everything else matches. */
 export function isWanted(request: InspectedRequest, filter: RequestFilter): boolean {
@@ -85,7 +85,7 @@ export function isStatus(status: number, wanted: string): boolean {
 }
 
 /** Compares a path. @param wanted part of the path, or the whole path if it contains `*` or `?` */
-export function isPath(path: string, wanted: string): boolean {
+function isPath(path: string, wanted: string): boolean {
   return /[*?]/.test(wanted) ? isLike(wanted, path) : path.includes(wanted);
 }
 

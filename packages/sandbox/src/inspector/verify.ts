@@ -19,7 +19,7 @@ export class ExpectationError extends Error {
 }
 
 /** Describes which requests a journal still has. */
-export type Extent = Pick<Journal, 'forgotten' | 'cleared' | 'lastNumber'>;
+type Extent = Pick<Journal, 'forgotten' | 'cleared' | 'lastNumber'>;
 
 /**
  * Checks requests against expectations. Pure.

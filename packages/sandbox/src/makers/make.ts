@@ -1,10 +1,8 @@
 import type { z } from 'zod';
 import { mistakesAsText } from '../http/input.ts';
 import type { Services } from '../services.ts';
-import { makeChannel, newChannel, type NewChannel } from './channels.ts';
-import { makeFeed, newFeed, type NewFeed } from './feeds.ts';
-import { makePlays, newPlays, type NewPlay } from './plays.ts';
-import { makeVideo, newReadyVideo, type NewReadyVideo } from './videos.ts';
+import { makeChannel, newChannel, type NewChannel, makeFeed, newFeed, type NewFeed } from './channels.ts';
+import { makeVideo, newReadyVideo, type NewReadyVideo, makePlays, newPlays, type NewPlay } from './videos.ts';
 
 /**
  * Makes exactly the records that a test needs, without delay. Fields are named as in the API, and the results are what

@@ -4,10 +4,8 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaFiles } from '../store/media-files.ts';
 import type { VideoMedia } from '../store/videos.ts';
-import { artworkDrawing, thumbnailDrawing } from './drawings.ts';
-import { Ffmpeg } from './ffmpeg.ts';
-import { pngOf, type Drawing } from './png.ts';
-import { asJpeg, stillAttempts } from './still.ts';
+import { Ffmpeg, asJpeg, stillAttempts } from './ffmpeg.ts';
+import { pngOf, type Drawing, artworkDrawing, thumbnailDrawing } from './png.ts';
 
 /** A picture file. */
 export interface Picture {

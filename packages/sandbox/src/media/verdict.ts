@@ -5,7 +5,7 @@ export interface PlayableProbe extends MediaFacts {
   readonly isPlayable: true;
 }
 
-export interface UnplayableProbe {
+interface UnplayableProbe {
   readonly isPlayable: false;
   /** `empty_file`, `truncated_file`, `damaged_file` or `unsupported_format`; a planned fault may set any other code. */
   readonly code: string;

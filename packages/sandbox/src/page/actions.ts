@@ -3,9 +3,8 @@ import { createAdminRoutes } from '../admin/routes.ts';
 import { ApiError, errorResponse, type ErrorCode } from '../http/api-error.ts';
 import { createApi } from '../http/api.ts';
 import type { Services } from '../services.ts';
-import { ruleIn } from './fault-form.ts';
-import { activeOf, presets } from './fault-presets.ts';
-import type { ShownOnce } from './shown-once.ts';
+import { ruleIn, activeOf, presets } from './fault-form.ts';
+import { randomUUID } from 'node:crypto';
 
 /** A request to the API or the admin side. */
 interface Question {
@@ -17,14 +16,14 @@ interface Question {
 }
 
 /** The requests behind a form, and the address that the browser goes to afterwards. */
-export interface Action {
+interface Action {
   readonly path: string;
   readonly questions: (form: URLSearchParams, part: (name: string) => string) => readonly Question[];
   readonly leadsTo: string | ((answer: unknown) => string);
 }
 
 /** Carries out an action. @returns the address that shows the result @throws ApiError if the service refuses */
-export type Act = (context: Context, action: Action) => Promise<string>;
+type Act = (context: Context, action: Action) => Promise<string>;
 
 /**
  * Lets the page make changes through the operations of the API and the admin side, like any other client, but without
@@ -209,3 +208,25 @@ function jsonIn(text: string): unknown {
     throw new ApiError('bad_request', 'This is not valid JSON.');
   }
 }
+
+/** Carries a secret across a form's redirect to the view that shows it, once. */
+export class ShownOnce {
+  readonly #waiting = new Map<string, string>();
+
+  /** Stores a secret. @returns the name for `take` */
+  put(secret: string): string {
+    const name = randomUUID();
+    this.#waiting.set(name, secret);
+    setTimeout(() => this.#waiting.delete(name), TIMEOUT_MS).unref();
+    return name;
+  }
+
+  take(name: string | undefined): string | undefined {
+    const secret = this.#waiting.get(name ?? '');
+    this.#waiting.delete(name ?? '');
+    return secret;
+  }
+}
+
+/** Lifetime of a secret whose redirect the browser never follows. */
+const TIMEOUT_MS = 60_000;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { faultRule } from '../faults/fault-rule.ts';
+import { faultRule, type FaultRule } from '../faults/fault-rule.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Fault, Faults } from '../faults/faults.ts';
 
 /** One parameter of a fault, as the rule's schema describes it. */
 export interface Field {
@@ -83,4 +85,46 @@ function valueOf(text: string, type: Field['type']): unknown {
   } catch {
     return text; // the admin side refuses it
   }
+}
+
+/** A common fault with a single button to switch it on and off. */
+export interface Preset {
+  readonly name: string;
+  readonly label: string;
+  readonly rule: FaultRule;
+}
+
+/** Lifetime of a preset, so that a forgotten one expires. */
+const TTL_MS = 15 * 60_000;
+
+function preset(name: string, label: string, rule: object): Preset {
+  return { name, label, rule: faultRule.parse({ ...rule, ttl_ms: TTL_MS }) };
+}
+
+export const presets: readonly Preset[] = [
+  preset('rate-limited', 'Too many requests: 429 with Retry-After 5', { kind: 'rate_limited', seconds: 5 }),
+  preset('server-error', 'All requests fail with 500', { kind: 'status', status: 500 }),
+  preset('flaky', 'One request in four fails with 503', { kind: 'status', status: 503, probability: 0.25 }),
+  preset('html-502', 'A proxy answers: HTML 502', { kind: 'html_502' }),
+  preset('slow', 'Answers take 2 s longer', { kind: 'delay', ms: 2000 }),
+  preset('truncated', 'JSON is cut off', { kind: 'truncated_json' }),
+  preset('create-lost', 'A video is created, but the response is lost', {
+    kind: 'answer_lost',
+    operation: 'videos.create',
+  }),
+  preset('upload-reset', 'Uploads are reset after 64 KiB', {
+    kind: 'reset',
+    operation: 'uploads.put',
+    of: 'request',
+    after_bytes: 65_536,
+  }),
+  preset('upload-expired', 'Upload addresses have expired', { kind: 'expired_address' }),
+  preset('stuck', 'Processing never ends', { kind: 'stuck_processing' }),
+  preset('processing-fails', 'Processing fails', { kind: 'failed_processing' }),
+  preset('unknown-status', 'Videos have an unknown status', { kind: 'unknown_status' }),
+];
+
+/** Returns the active faults that match the preset. */
+export function activeOf({ rule }: Preset, faults: Faults): Fault[] {
+  return faults.list().filter((fault) => isDeepStrictEqual(fault.rule, rule));
 }

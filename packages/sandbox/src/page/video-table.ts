@@ -1,9 +1,7 @@
 import { html } from 'hono/html';
-import { named, table, time, type Column, type Html } from '@dropcast/pages';
-import { status } from './status.ts';
-import { playingTime } from './playing-time.ts';
+import { named, table, time, type Column, type Html, badge, type BadgeKind } from '@dropcast/pages';
 import type { Links } from '../http/links.ts';
-import type { Video } from '../store/videos.ts';
+import type { Video, VideoStatus } from '../store/videos.ts';
 
 /**
  * Reduces an address to its path, so that it loads from the host name that opened the page: the page may load nothing
@@ -31,7 +29,7 @@ export function videoLink({ id, title }: Pick<Video, 'id' | 'title'>): Html {
   return html`<a class="title" href="${videoPath(id)}">${named(title)}</a>`;
 }
 
-export interface VideoTable {
+interface VideoTable {
   readonly label: string;
   readonly videos: readonly Video[];
   readonly links: Links;
@@ -63,4 +61,24 @@ export function videoTable({ label, videos, links, channelNames }: VideoTable): 
 export function uploadCommand({ origin }: Pick<Links, 'origin'>): string {
   return `export DROPCAST_API_KEY=…   # as printed by the sandbox at its start
 dropcast videos upload clip.mp4 --base-url ${origin}/v1`;
+}
+
+/** Badge with a video's status, as named in the API. */
+export function status(word: VideoStatus): Html {
+  return badge(KINDS[word], word);
+}
+
+const KINDS: Readonly<Record<VideoStatus, BadgeKind>> = {
+  pending: 'waiting',
+  processing: 'busy',
+  ready: 'good',
+  failed: 'bad',
+};
+
+/** Formats a duration, like `0:04` or `1:02:03`. @param seconds with fractions */
+export function playingTime(seconds: number): string {
+  const whole = Math.max(1, Math.round(seconds));
+  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const [first = 0, ...rest] = parts[0] === 0 ? parts.slice(1) : parts;
+  return [String(first), ...rest.map((part) => String(part).padStart(2, '0'))].join(':');
 }

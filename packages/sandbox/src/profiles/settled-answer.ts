@@ -1,17 +1,20 @@
-import type { HeldAnswer } from '../faults/held-answer.ts';
+import { type HeldAnswer, holdAnswer, sendAnswer } from '../faults/held-answer.ts';
 import { toldAddress } from '../uploads/resumable.ts';
-import { toldHeaders } from '../uploads/signed-headers.ts';
-import type { Switches } from './switch-table.ts';
+import { type Switches, defaultSwitches, switchNames } from './switch-table.ts';
+import { isApiPath, operationOf } from '../http/operations.ts';
+import type { Layer } from '../http/server.ts';
+import type { Services } from '../services.ts';
+import { toldHeaders } from '../uploads/refusals.ts';
 
 /** The request that the answer belongs to. */
-export interface AnsweredCall {
+interface AnsweredCall {
   readonly operation: string;
   /** Time by the sandbox's clock. */
   readonly nowMs: number;
 }
 
 /** Returns the answer in the form that the switches select. Pure. */
-export function settledAnswer(answer: HeldAnswer, call: AnsweredCall, switches: Switches): HeldAnswer {
+function settledAnswer(answer: HeldAnswer, call: AnsweredCall, switches: Switches): HeldAnswer {
   if (answer.status >= 400) return settledError(answer, call, switches);
   if (answer.status >= 300) return answer;
   return settledSuccess(answer, call, switches);
@@ -206,4 +209,28 @@ function everyObject(json: unknown, change: (object: Record<string, unknown>) =>
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Gives every answer of the API and of uploads the form that the switches select. Does nothing by default. */
+export function createProfileLayer({ switchboard, clock }: Pick<Services, 'switchboard' | 'clock'>): Layer {
+  return async (exchange, proceed) => {
+    const { method = '', url = '' } = exchange.request;
+    const path = url.split('?', 1)[0] ?? '';
+    const switches = switchboard.now;
+    if (!isApiPath(path) || isDefault(switches)) return proceed(exchange);
+    const held = holdAnswer(exchange.response);
+    await proceed(exchange);
+    const answer = await held;
+    if (answer === undefined) return;
+    const { response } = exchange;
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    sendAnswer(
+      response,
+      settledAnswer(answer, { operation: operationOf(method, path), nowMs: clock.nowMs() }, switches),
+    );
+  };
+}
+
+function isDefault(switches: Switches): boolean {
+  return switchNames.every((name) => switches[name] === defaultSwitches[name]);
 }

@@ -12,7 +12,7 @@ export interface Channel {
 }
 
 /** Changes to a channel. Undefined fields stay unchanged. */
-export interface ChannelChange {
+interface ChannelChange {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly defaultPlayerSettings?: Readonly<Record<string, unknown>> | undefined;

@@ -18,7 +18,7 @@ export interface Feed {
 }
 
 /** The channel's texts in the feed, as of the last publish. */
-export interface Publication {
+interface Publication {
   readonly channelName: string;
   readonly channelDescription: string | null;
   /** When the document last changed: at the publish, or when a video was deleted later. */
@@ -129,7 +129,7 @@ export class FeedStore {
   }
 }
 
-export interface PublishTime {
+interface PublishTime {
   readonly atMs: number;
   readonly podcastGuid: string;
 }
@@ -138,7 +138,7 @@ export interface PublishTime {
  * assumed: a feed holds the newest 100,000 videos of its channel. One statement copies them and blocks everything else
  * for about a second.
  */
-export const MAX_ITEMS = 100_000;
+const MAX_ITEMS = 100_000;
 
 /** Builds the INSERT of a feed's items, in the order of GET /videos. */
 function takeVideos(type: FeedType): string {

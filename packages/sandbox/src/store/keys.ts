@@ -21,7 +21,7 @@ export interface ApiKey {
   readonly lastUsedFrom: string | null;
 }
 
-export interface NewKey {
+interface NewKey {
   readonly value: string;
   readonly name: string;
   readonly isReadOnly: boolean;

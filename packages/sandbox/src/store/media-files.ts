@@ -1,6 +1,8 @@
 import { copyFileSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join, parse } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { inTransaction, writeEra } from './database.ts';
 
 /**
  * The files on disk: `incoming/` holds unfinished files, `media/` the stored ones, named after their videos,
@@ -121,6 +123,33 @@ export class MediaFiles {
   #rootOf(era: number): string {
     return era === 0 ? this.#dataDir : join(this.#dataDir, `era-${era}`);
   }
+}
+
+/**
+ * Replaces the records and all files in one moment, even if the process is killed.
+ * @param paths of the new files by video id; see `MediaFiles.prepare` @param work erases the records and writes the new
+ *   ones; if it throws, everything stays unchanged
+ * @returns a promise that resolves when the old files are deleted
+ */
+export function replaceEverything(
+  {
+    records: { database },
+    mediaFiles,
+  }: { readonly records: { readonly database: DatabaseSync }; readonly mediaFiles: MediaFiles },
+  paths: ReadonlyMap<string, string>,
+  work: () => void,
+): { readonly space: Promise<void> } {
+  const next = mediaFiles.prepare(paths);
+  try {
+    inTransaction(database, () => {
+      work();
+      writeEra(database, next.number);
+    });
+  } catch (error) {
+    next.discard();
+    throw error;
+  }
+  return { space: next.begin() };
 }
 
 /** The prepared files of an era that is not current yet. */

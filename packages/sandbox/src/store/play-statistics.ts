@@ -32,7 +32,7 @@ export interface DailyViews {
 }
 
 /** Selects plays: all, those of a channel's videos, or those of one video. */
-export interface PlayFilter {
+interface PlayFilter {
   readonly channelId?: string | undefined;
   readonly videoId?: string | undefined;
 }

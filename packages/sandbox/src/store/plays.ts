@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { number, text, type Row } from './columns.ts';
 
 /** How a play was detected: by an embed page's reports, by reads of the media file, or invented by `seedHistory`. */
-export type PlaySource = 'embed' | 'read' | 'history';
+type PlaySource = 'embed' | 'read' | 'history';
 
 /** One play = one view. */
 export interface Play {

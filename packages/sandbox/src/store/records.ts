@@ -3,13 +3,13 @@ import { openDatabase } from './database.ts';
 import { ChannelStore } from './channels.ts';
 import { FeedStore } from './feeds.ts';
 import { KeyStore } from './keys.ts';
-import { requireNothingOfOthers } from './others-files.ts';
 import { PlayStatistics } from './play-statistics.ts';
 import { PlayStore } from './plays.ts';
 import { ProcessingStore } from './processing.ts';
 import { UploadAddressStore } from './upload-addresses.ts';
 import { VideoStore } from './videos.ts';
 import { WebhookStore } from './webhooks.ts';
+import { requireNothingOfOthers } from '../data-folder.ts';
 
 export type Records = ReturnType<typeof openRecords>;
 

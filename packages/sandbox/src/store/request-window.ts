@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { inTransaction } from './database.ts';
 
-export type Admission = { readonly admitted: true } | { readonly admitted: false; readonly retryAfterS: number };
+type Admission = { readonly admitted: true } | { readonly admitted: false; readonly retryAfterS: number };
 
 /** How many requests a key may send in any window of this length. */
 interface Limit {

@@ -1,5 +1,5 @@
 /** A problem with the data folder. Not a bug: it disappears once the folder's owner fixes it. */
-export interface StorageTrouble {
+interface StorageTrouble {
   readonly isFull: boolean;
   /** The system's or SQLite's own description of the error, to be used in a sentence; contains no path. */
   readonly what: string;

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 
 /** State of an upload address. 'void': its video was deleted; 'unknown': the service never issued it. */
-export type AddressState = 'valid' | 'wrong token' | 'expired' | 'void' | 'unknown';
+type AddressState = 'valid' | 'wrong token' | 'expired' | 'void' | 'unknown';
 
 /**
  * One upload address per video, storing only the hash of its token. An address outlives its video, so that requests get

@@ -47,7 +47,7 @@ export interface StoredFile {
 export type NewVideo = Omit<Video, 'id' | 'status' | 'durationS' | 'media' | 'failure' | 'uploadedAtMs' | 'endedAtMs'>;
 
 /** Changes to a video. Undefined fields stay unchanged. */
-export interface VideoChange {
+interface VideoChange {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly tags?: readonly string[] | undefined;

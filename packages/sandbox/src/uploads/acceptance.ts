@@ -6,7 +6,7 @@ import type { MediaFiles } from '../store/media-files.ts';
 import type { VideoStore } from '../store/videos.ts';
 import type { ArrivedFile } from './receive.ts';
 
-export interface AcceptanceParts {
+interface AcceptanceParts {
   readonly videos: VideoStore;
   readonly mediaFiles: MediaFiles;
   readonly lifecycle: Lifecycle;

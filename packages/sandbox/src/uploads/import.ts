@@ -10,7 +10,7 @@ import type { VideoStore } from '../store/videos.ts';
 import type { Acceptance } from './acceptance.ts';
 import { receiveFile } from './receive.ts';
 
-export interface ImportParts {
+interface ImportParts {
   readonly videos: VideoStore;
   readonly lifecycle: Lifecycle;
   readonly acceptance: Acceptance;

@@ -11,7 +11,7 @@ import { HEAD_BYTES, type ReceivedFile } from './receive.ts';
 export type ResumableProtocol = Exclude<Switches['upload_protocol'], 'put'>;
 
 /** A request that sends a part of a file, or that asks how much has arrived. */
-export interface PartRequest {
+interface PartRequest {
   /** Position at which the body begins; null for a question. */
   readonly offset: number | null;
   /** Length of the body. */
@@ -109,14 +109,14 @@ function numberIn(text: string | undefined): number | null {
 }
 
 /** A file that has arrived in part. */
-export interface PartialFile {
+interface PartialFile {
   readonly path: string;
   readonly arrived: number;
   readonly sizeBytes: number | null;
 }
 
 /** Called before and after the body of a request. */
-export interface Appending {
+interface Appending {
   /** Admits or refuses the body, given what has arrived before it. @throws ApiError */
   admit(before: PartialFile): void;
   /** Stores a file that is whole. Requests for the same upload wait until then. */

@@ -9,14 +9,18 @@ import type { UploadAddressStore } from '../store/upload-addresses.ts';
 import type { Acceptance, AcceptResult } from './acceptance.ts';
 import type { Switchboard } from '../profiles/switchboard.ts';
 import type { Switches } from '../profiles/switch-table.ts';
-import { isFormBody, isFormType } from './form-body.ts';
 import { receiveFile, type ReceivedFile } from './receive.ts';
-import { answerOffset, PartialUploads, readPartRequest, requireFitting, TUS_VERSION } from './resumable.ts';
-import type { ResumableProtocol } from './resumable.ts';
-import { isSigned, signatureMismatch } from './signed-headers.ts';
-import { sizeRefusal } from './size-refusal.ts';
+import {
+  answerOffset,
+  PartialUploads,
+  readPartRequest,
+  requireFitting,
+  TUS_VERSION,
+  type ResumableProtocol,
+} from './resumable.ts';
+import { sizeRefusal, isFormBody, isFormType, isSigned, signatureMismatch } from './refusals.ts';
 
-export interface UploadParts {
+interface UploadParts {
   readonly records: Pick<Records, 'addresses' | 'videos'>;
   readonly acceptance: Acceptance;
   /** Folder for bodies that are still arriving. */

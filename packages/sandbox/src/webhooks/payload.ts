@@ -13,7 +13,7 @@ export function isWebhookEvent(type: EventType): type is WebhookEvent {
   return webhookEvents.some((known) => known === type);
 }
 
-export interface PayloadParts {
+interface PayloadParts {
   readonly records: Pick<Records, 'videos' | 'feeds'>;
   readonly links: Links;
 }

@@ -47,7 +47,7 @@ export function createWebhookRoutes({
 }
 
 /** The webhook as listed, without its secret, which is shown only once. */
-export function webhookItem({ id, url, events, createdAtMs }: Webhook) {
+function webhookItem({ id, url, events, createdAtMs }: Webhook) {
   return { id, url, events, created_at: isoTime(createdAtMs) };
 }
 

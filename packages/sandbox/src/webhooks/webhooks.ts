@@ -9,10 +9,9 @@ import type { Switchboard } from '../profiles/switchboard.ts';
 import { storageTroubleOf } from '../store/storage-trouble.ts';
 import type { Attempt, Delivery, Webhook } from '../store/webhooks.ts';
 import { isWebhookEvent, payloadOf, type WebhookEvent } from './payload.ts';
-import { post, type Outcome } from './post.ts';
-import { newSecret } from './signature.ts';
+import { post, type Outcome, newSecret } from './post.ts';
 
-export interface WebhookParts {
+interface WebhookParts {
   readonly records: Records;
   readonly links: Links;
   readonly events: Events;

@@ -1,12 +1,11 @@
 import type { Context } from 'hono';
-import { addressOf, emptyState, grouped, percent, select, span, table, type Html } from '@dropcast/pages';
+import { addressOf, emptyState, grouped, percent, select, span, table, type Html, barChart } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { DAY_MS, dayOf, type Period } from '../../analytics/period.ts';
 import { query } from '../../http/input.ts';
-import type { TopVideo } from '../../store/play-statistics.ts';
+import type { TopVideo, DailyViews } from '../../store/play-statistics.ts';
 import type { Services } from '../../services.ts';
-import { dailyChart } from '../daily-chart.ts';
 import type { View } from '../layout.ts';
 import { optionalText } from '../query.ts';
 import { videoLink } from '../video-table.ts';
@@ -100,4 +99,10 @@ function noViews(): Html {
   return emptyState(
     'No views in this period. Play a video on its embed page, or generate plays with “Add samples” under Controls.',
   );
+}
+
+/** Draws a chart of views per day. @param label of the chart */
+export function dailyChart(days: readonly DailyViews[], label: string): Html {
+  const bars = days.map(({ date, views }) => ({ name: date, count: views }));
+  return barChart(bars, { label, per: 'Day', unit: 'view', short: (date) => date.slice(5) });
 }

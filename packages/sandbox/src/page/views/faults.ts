@@ -17,8 +17,7 @@ import type { Fault } from '../../faults/faults.ts';
 import { faultInWords, kindInWords } from '../../faults/fault-words.ts';
 import { query } from '../../http/input.ts';
 import type { Services } from '../../services.ts';
-import { fieldsOf, kinds, type Field } from '../fault-form.ts';
-import { activeOf, presets, type Preset } from '../fault-presets.ts';
+import { fieldsOf, kinds, type Field, activeOf, presets, type Preset } from '../fault-form.ts';
 import type { View } from '../layout.ts';
 import { optionalChoice } from '../query.ts';
 import type { FaultRule } from '../../faults/fault-rule.ts';
@@ -183,20 +182,20 @@ export function faultSummary(fault: Fault, nowMs: number): Html {
     <span class="muted">${hitsOf(fault)}, ${timeLeft(fault, nowMs)}</span>`;
 }
 
-export function operationOf({ operation }: FaultRule): string {
+function operationOf({ operation }: FaultRule): string {
   return operation === '*' ? 'all operations' : operation;
 }
 
-export function hitsOf({ applied, calls }: Pick<Fault, 'applied' | 'calls'>): string {
+function hitsOf({ applied, calls }: Pick<Fault, 'applied' | 'calls'>): string {
   return `hit ${applied} of ${counted(calls, 'call')}`;
 }
 
-export function timeLeft({ expiresAtMs }: Pick<Fault, 'expiresAtMs'>, nowMs: number): string {
+function timeLeft({ expiresAtMs }: Pick<Fault, 'expiresAtMs'>, nowMs: number): string {
   return expiresAtMs === null ? 'until switched off' : `${span(expiresAtMs - nowMs)} left`;
 }
 
 /** Lists the rule's parameters other than kind, operation and time to live. */
-export function detailsOf({ kind: _kind, operation: _operation, ttl_ms: _ttl, ...rest }: FaultRule): string {
+function detailsOf({ kind: _kind, operation: _operation, ttl_ms: _ttl, ...rest }: FaultRule): string {
   return Object.entries(rest)
     .filter(([, value]) => value !== undefined)
     .map(

@@ -1,13 +1,12 @@
 import type { Context } from 'hono';
 import { counted, facts, named, time, visibleLines, visibleText, type Html } from '@dropcast/pages';
-import { playingTime } from '../playing-time.ts';
 import { html } from 'hono/html';
 import { feedDocument } from '../../feeds/document.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Feed, FeedItem } from '../../store/feeds.ts';
 import type { Services } from '../../services.ts';
 import type { View } from '../layout.ts';
-import { localPath, thumbnail, videoPath } from '../video-table.ts';
+import { localPath, thumbnail, videoPath, playingTime } from '../video-table.ts';
 import { FEED_TYPES, publishButton, publishedWhen } from './feeds.ts';
 
 type FeedParts = Pick<Services, 'records' | 'links'>;

@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import { badge, confirmed, grouped, named, table, time, type Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { KeyDesk, keyId, type KeyView } from '../../admin/key-desk.ts';
 import type { Services } from '../../services.ts';
 import type { View } from '../layout.ts';
-import type { ShownOnce } from '../shown-once.ts';
+import type { ShownOnce } from '../actions.ts';
+import { KeyDesk, keyId, type KeyView } from '../../admin/keys.ts';
 
 type KeyParts = Pick<Services, 'records' | 'clock' | 'events' | 'requestWindow'>;
 

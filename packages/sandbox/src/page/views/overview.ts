@@ -1,19 +1,18 @@
 import { html } from 'hono/html';
 import { badge, emptyState, grouped, time, type Html } from '@dropcast/pages';
-import { status } from '../status.ts';
 import { periodOf } from '../../analytics/period.ts';
 import type { EventType } from '../../events.ts';
 import { isOfApi } from '../../http/operations.ts';
 import type { VideoStatus } from '../../store/videos.ts';
 import type { Services } from '../../services.ts';
-import { dailyChart } from '../daily-chart.ts';
 import { faultSummary } from './faults.ts';
 import type { View } from '../layout.ts';
 import { requestTable } from './requests.ts';
 import { seedForm } from './controls.ts';
-import { uploadCommand, videoTable } from '../video-table.ts';
+import { uploadCommand, videoTable, status } from '../video-table.ts';
 import { channelNames } from './channels.ts';
 import { keyUsage } from './keys.ts';
+import { dailyChart } from './analytics.ts';
 
 type OverviewParts = Pick<Services, 'records' | 'clock' | 'links' | 'requestWindow' | 'faults' | 'journal'>;
 

@@ -12,16 +12,15 @@ import {
   type Html,
 } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { keyId } from '../../admin/key-desk.ts';
 import { requestAt } from '../../admin/requests.ts';
 import { faultInWords, kindInWords } from '../../faults/fault-words.ts';
 import { jsonOf, type Details, type InspectedRequest, type ShownBody } from '../../inspector/details.ts';
 import type { Services } from '../../services.ts';
-import { indentedJson } from '../indented-json.ts';
 import type { View } from '../layout.ts';
 import { videoPath } from '../video-table.ts';
 import { feedPath } from './feeds.ts';
 import { statusOf, targetOf } from './requests.ts';
+import { keyId } from '../../admin/keys.ts';
 
 /** View of one request with everything known about it. @throws ApiError 404 */
 export function request(journal: Services['journal']): (context: Context) => View {
@@ -148,4 +147,37 @@ function dropped(): Html {
   return html`<section class="card">
     ${emptyState('Headers and bodies of older requests are dropped when they take more than 32 MiB.')}
   </section>`;
+}
+
+/**
+ * Returns the JSON text with line breaks and indentation, otherwise unchanged. Pure. `JSON.parse` would lose the digits
+ * of large numbers, all but the last of repeated fields, and how characters are escaped.
+ * @param json valid JSON
+ */
+export function indentedJson(json: string): string {
+  const tokens = json.match(TOKEN) ?? [];
+  let depth = 0;
+  return tokens
+    .map((token, index) => {
+      if (OPENING.has(token)) depth += 1;
+      if (CLOSING.has(token)) depth -= 1;
+      const next = tokens[index + 1] ?? '';
+      return `${token}${gapBetween(token, next, depth)}`;
+    })
+    .join('');
+}
+
+const TOKEN = /"(?:[^"\\]+|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+const OPENING = new Set(['{', '[']);
+const CLOSING = new Set(['}', ']']);
+
+/** Returns the white space between two tokens. @param depth nesting depth after the first token */
+function gapBetween(token: string, next: string, depth: number): string {
+  if (token === ':') return ' ';
+  if (CLOSING.has(next)) return OPENING.has(token) ? '' : lineBreak(depth - 1);
+  return OPENING.has(token) || token === ',' ? lineBreak(depth) : '';
+}
+
+function lineBreak(depth: number): string {
+  return `\n${'  '.repeat(depth)}`;
 }

@@ -14,7 +14,6 @@ import {
 } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { keyId } from '../../admin/key-desk.ts';
 import type { InspectedRequest } from '../../inspector/details.ts';
 import { isWanted } from '../../inspector/request-filter.ts';
 import { kindInWords } from '../../faults/fault-words.ts';
@@ -24,6 +23,7 @@ import { isAboutFiles, openOperations, operations } from '../../http/operations.
 import type { Services } from '../../services.ts';
 import type { View } from '../layout.ts';
 import { optionalChoice, optionalText, page, PER_PAGE } from '../query.ts';
+import { keyId } from '../../admin/keys.ts';
 
 type RequestParts = Pick<Services, 'journal' | 'records' | 'links'>;
 

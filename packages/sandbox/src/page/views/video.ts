@@ -13,19 +13,17 @@ import {
   type Html,
 } from '@dropcast/pages';
 import { FAILURE } from '../actions.ts';
-import { status } from '../status.ts';
-import { playingTime } from '../playing-time.ts';
 import { html } from 'hono/html';
 import { dayCount, periodOf } from '../../analytics/period.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Video, VideoMedia } from '../../store/videos.ts';
 import type { Services } from '../../services.ts';
-import { dailyChart } from '../daily-chart.ts';
 import type { View } from '../layout.ts';
 import { newPlaysForm } from './makers.ts';
-import { localPath, thumbnail, videoPath } from '../video-table.ts';
+import { localPath, thumbnail, videoPath, status, playingTime } from '../video-table.ts';
 import { stepsOf } from '../video-history.ts';
 import { feedPath } from './feeds.ts';
+import { dailyChart } from './analytics.ts';
 
 type VideoParts = Pick<Services, 'records' | 'clock' | 'links'>;
 

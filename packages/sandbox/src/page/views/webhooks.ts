@@ -17,7 +17,7 @@ import { deliveryItem } from '../../webhooks/routes.ts';
 import { webhookEvents } from '../../webhooks/payload.ts';
 import type { Services } from '../../services.ts';
 import type { View } from '../layout.ts';
-import type { ShownOnce } from '../shown-once.ts';
+import type { ShownOnce } from '../actions.ts';
 
 type WebhookParts = Pick<Services, 'records'>;
 

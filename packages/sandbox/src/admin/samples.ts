@@ -1,8 +1,11 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+
 /**
  * Three seconds of colour bars with a tone: MP4 with H.264 (320 × 180) and AAC, index in front. Embedded as text, so
  * that it is always bundled with the code. Printed by `test/media/make.sh`.
  */
-export const sampleClip: Buffer = Buffer.from(
+const sampleClip: Buffer = Buffer.from(
   [
     'AAAAIGZ0eXBpc29tAAACAGlzb21pc28yYXZjMW1wNDEAAAbxbW9vdgAAAGxtdmhkAAAAAAAAAAAAAAAAAAAD6AAAC7gAAQAAAQAAAAAAAAAAAAAA',
     'AAEAAAAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAwAAAst0cmFrAAAAXHRraGQAAAAD',
@@ -72,3 +75,34 @@ export const sampleClip: Buffer = Buffer.from(
   ].join(''),
   'base64',
 );
+
+/** Media files to fill a sandbox with. */
+interface SampleMedia {
+  /** Returns a file's bytes. Indexes beyond the last file wrap around to the first. */
+  readonly bytes: (index: number) => Promise<Buffer>;
+}
+
+/** Opens the folder's files in name order, or a short clip if there are none. */
+export async function openSamples(folder: string | undefined): Promise<SampleMedia> {
+  const names = folder === undefined ? [] : await readdir(folder).catch(() => []);
+  const paths = names
+    .filter((name) => EXTENSIONS.has(extname(name)))
+    .toSorted()
+    .map((name) => join(folder ?? '', name));
+  const bytes = async (index: number): Promise<Buffer> => {
+    const path = paths[index % Math.max(paths.length, 1)];
+    return path === undefined ? clip(index) : readFile(path);
+  };
+  return { bytes };
+}
+
+const EXTENSIONS = new Set(['.mp4', '.mov', '.mkv', '.webm', '.m2ts', '.ts', '.mp3', '.m4a', '.wav', '.flac']);
+
+/** Returns the clip with a trailing box that players skip, so that no two files are the same. */
+function clip(index: number): Buffer {
+  const box = Buffer.alloc(12);
+  box.writeUInt32BE(box.length, 0);
+  box.write('free', 4, 'latin1');
+  box.writeUInt32BE(index, 8);
+  return Buffer.concat([sampleClip, box]);
+}

@@ -1,4 +1,0 @@
-import { assetsAt } from '@dropcast/pages';
-import { OWN_STYLE } from './style.ts';
-
-export const assets = assetsAt('/_page/assets', OWN_STYLE);
