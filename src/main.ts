@@ -7,7 +7,7 @@ import { createProgram, usageExitCode } from './cli/program.ts';
 import { CommandError, exitCodes } from './cli/shell.ts';
 import type { Shell } from './cli/shell.ts';
 import { leaveIfHung } from './leave-hung.ts';
-import { priorityLines } from './log/journal-stream.ts';
+import { priorityLines } from './log/line-format.ts';
 import { packageVersion, sampleMedia } from './package-files.ts';
 import { createStopSignals } from './stop-signals.ts';
 import { aroundSuspension } from './suspension.ts';

@@ -17,8 +17,6 @@ export interface LoggerOptions {
   readonly isTerminal: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly secrets: SecretValues;
-  /** Colours for the pretty format. Default: on terminals that support them, unless `NO_COLOR` is set. */
-  readonly colour?: boolean;
   /** Maximum number of bytes buffered for a slow reader (default 64 MiB). Further lines are dropped and counted. */
   readonly maxWaitingBytes?: number;
 }
@@ -62,10 +60,9 @@ function openWinston(level: Level, stream: BestEffortStream): winston.Logger {
   return output.on('error', () => {});
 }
 
-function lineStyle({ format, isTerminal, env, colour }: LoggerOptions): LineStyle {
+function lineStyle({ format, isTerminal, env }: LoggerOptions): LineStyle {
   const kind = format === 'auto' ? automaticFormat(isTerminal, env) : format;
-  if (kind !== 'pretty') return { kind };
-  return { kind, colour: colour ?? hasColour({ isTTY: isTerminal }, env) };
+  return kind === 'pretty' ? { kind, colour: hasColour({ isTTY: isTerminal }, env) } : { kind };
 }
 
 function automaticFormat(isTerminal: boolean, env: LoggerOptions['env']): LineStyle['kind'] {

@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { paint } from './colour.ts';
 import type { Style } from './colour.ts';
 import { escapeControls, escapeJson, quote } from './unsafe-characters.ts';
@@ -52,7 +53,7 @@ function journalLine({ level, message, fields }: LogRecord): string {
 }
 
 /** syslog(3) priorities, as in sd-daemon(3). */
-export const PRIORITIES: Readonly<Record<Level, number>> = { error: 3, warn: 4, info: 6, debug: 7 };
+const PRIORITIES: Readonly<Record<Level, number>> = { error: 3, warn: 4, info: 6, debug: 7 };
 
 /** Renames fields that collide with the standard ones (`_level` and so on), so that no line can imitate another. */
 function jsonLine({ time, level, message, fields }: LogRecord): string {
@@ -116,4 +117,27 @@ function shortenValue(value: JsonValue, limit: number): JsonValue {
   if (typeof value === 'string') return cutText(value, limit);
   if (Array.isArray(value)) return value.map((each: JsonValue) => shortenValue(each, limit));
   return isObject(value) ? shortenFields(value, limit) : value;
+}
+
+/**
+ * Adds priority prefixes to lines for stderr if it goes to the journal, which would otherwise record them as `info`.
+ *
+ * A set `$JOURNAL_STREAM` alone proves nothing, because desktop shells inherit it. Its value is the stream's device and
+ * inode (systemd.exec(5)).
+ */
+export function priorityLines(
+  lines: readonly string[],
+  level: Level,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  return env['JOURNAL_STREAM'] === streamOf(2) ? lines.map((line) => `<${PRIORITIES[level]}>${line}`) : lines;
+}
+
+function streamOf(descriptor: number): string | null {
+  try {
+    const { dev, ino } = fstatSync(descriptor, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
 }

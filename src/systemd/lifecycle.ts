@@ -1,7 +1,7 @@
 import type { LivePicture } from '../view/picture/picture.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Notice, Notifier } from './notifier.ts';
-import { keepAlive } from './watchdog.ts';
+import { keepAlive } from './notifier.ts';
 import { filesIn } from '../view/stages.ts';
 import { mainWait, waitWords } from '../view/waits.ts';
 
@@ -14,12 +14,6 @@ export interface WatchedDaemon {
   uploads(): number;
   /** When the main loop last completed a turn, on the clock of `performance.now()`. */
   progressedAt(): number;
-}
-
-/** Notifies systemd of the daemon's life cycle: start, ready, status and watchdog, stop. */
-export interface LifecycleNotifier extends Disposable {
-  /** Call once the daemon is running and responding. The daemon becomes ready when its folders have been scanned. */
-  watch(daemon: WatchedDaemon): void;
 }
 
 /**
@@ -49,21 +43,8 @@ const statusMs = { least: 1_000, most: 5_000 };
 /** The wait after an update, as a multiple of its duration: updates use at most 1 % of a core. */
 const waitPerUpdate = 100;
 
-/**
- * Creates the notifier and reports the start immediately. The stop begins when `stopping` fires and lasts until
- * disposal, so that it also covers aborting uploads and the last backup of the ledger.
- *
- * @param notifier the connection to systemd; disposed with the result
- * @param options.stopping fires when the daemon begins to stop
- */
-export function createLifecycleNotifier(
-  notifier: Notifier,
-  options: { readonly logger: Logger; readonly stopping: AbortSignal },
-): LifecycleNotifier {
-  return new Lifecycle(notifier, options);
-}
-
-class Lifecycle implements LifecycleNotifier {
+/** Notifies systemd of the daemon's life cycle: start, ready, status and watchdog, stop. */
+export class LifecycleNotifier implements Disposable {
   readonly #notifier: Notifier;
   readonly #logger: Logger;
   readonly #stopping: AbortSignal;
@@ -73,6 +54,13 @@ class Lifecycle implements LifecycleNotifier {
   #daemon: WatchedDaemon | null = null;
   #status = '';
 
+  /**
+   * Reports the start immediately. The stop begins when `stopping` fires and lasts until disposal, so that it also
+   * covers aborting uploads and the last backup of the ledger.
+   *
+   * @param notifier the connection to systemd; disposed with this one
+   * @param options.stopping fires when the daemon begins to stop
+   */
   constructor(notifier: Notifier, { logger, stopping }: { readonly logger: Logger; readonly stopping: AbortSignal }) {
     this.#notifier = notifier;
     this.#logger = logger;
@@ -82,6 +70,7 @@ class Lifecycle implements LifecycleNotifier {
     else stopping.addEventListener('abort', this.#onStop, { once: true });
   }
 
+  /** Call once the daemon is running and responding. The daemon becomes ready when its folders have been scanned. */
   watch(daemon: WatchedDaemon): void {
     if (this.#stopping.aborted) return;
     this.#daemon = daemon;

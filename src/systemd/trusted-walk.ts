@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs';
 import { open, readlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UnitError } from './unit-error.ts';
+import { UnitError } from './unit-text.ts';
 
 /** A directory on the way to a path, or the path's final entry. */
 export interface Waypoint {

@@ -1,4 +1,7 @@
-import { UnitError } from './unit-error.ts';
+/** Thrown for anything that a unit must not or cannot contain. The message says what to do instead. */
+export class UnitError extends Error {
+  override readonly name = 'UnitError';
+}
 
 /**
  * Quotes text as one word in a unit file (systemd.syntax(7), "Quoting"; systemd.unit(5), "Specifiers").

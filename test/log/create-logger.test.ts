@@ -122,7 +122,6 @@ test.each([
   [{ isTerminal: true, env: { JOURNAL_STREAM: '8:1' } }, /^\p{Cc}\[2m\d\d:/u],
   [{ isTerminal: true, env: { NO_COLOR: '1' } }, /^\d\d:/],
   [{ isTerminal: true, env: { TERM: 'dumb' } }, /^\d\d:/],
-  [{ isTerminal: true, env: {}, colour: false }, /^\d\d:/],
   [{ isTerminal: false, env: { JOURNAL_STREAM: '8:1' } }, /^<6>m/],
   [{ isTerminal: false, env: {} }, /^\{"time":"/],
 ])('auto takes the format from the surroundings: %j', async (surroundings, begin) => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { accessCommand, groupCommand } from '../../src/systemd/access-command.ts';
-import { access } from '../../src/systemd/folder-access.ts';
+import { access, accessCommand, groupCommand } from '../../src/systemd/folder-access.ts';
 import type { Directory } from '../../src/systemd/folder-access.ts';
 
 const service = { name: 'dropcast', uid: 997 };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { LivePicture } from '../../src/view/picture/picture.ts';
 import { somePicture, stagesWith } from '../view/picture/some-picture.ts';
-import { createLifecycleNotifier, startingText, stoppingText } from '../../src/systemd/lifecycle.ts';
+import { LifecycleNotifier, startingText, stoppingText } from '../../src/systemd/lifecycle.ts';
 import { recordingLogger } from '../pipeline/silent-logger.ts';
 import { recordingNotifier } from './recording-notifier.ts';
 
@@ -28,7 +28,7 @@ function open({ watchdogMs = null, lookMs = 0 }: { watchdogMs?: number | null; l
     if (daemon.isBroken) throw new Error('the ledger cannot be read');
     return somePicture({ stages: stagesWith({ queued: daemon.queued, uploading: daemon.uploads }) });
   };
-  const lifecycle = createLifecycleNotifier(notifier, { logger, stopping: stopping.signal });
+  const lifecycle = new LifecycleNotifier(notifier, { logger, stopping: stopping.signal });
   const watch = (): void =>
     lifecycle.watch({
       unscanned: () => daemon.scanning,
@@ -133,7 +133,7 @@ test('the watchdog is fed while the loop turns, from READY on, and never otherwi
 
 test('a SIGTERM from before the start is reported as well', () => {
   const { notifier, sent } = recordingNotifier();
-  using _ = createLifecycleNotifier(notifier, { logger: recordingLogger(), stopping: AbortSignal.abort() });
+  using _ = new LifecycleNotifier(notifier, { logger: recordingLogger(), stopping: AbortSignal.abort() });
   expect(sent.at(-1)).toContain('STOPPING=1');
 });
 

@@ -2,7 +2,7 @@ import { chmod, chown, lchown, mkdir, realpath, symlink } from 'node:fs/promises
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { trustedWalk } from '../../src/systemd/trusted-walk.ts';
-import { UnitError } from '../../src/systemd/unit-error.ts';
+import { UnitError } from '../../src/systemd/unit-text.ts';
 import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';

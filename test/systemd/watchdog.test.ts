@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { keepAlive } from '../../src/systemd/watchdog.ts';
+import { keepAlive } from '../../src/systemd/notifier.ts';
 import { recordingLogger } from '../pipeline/silent-logger.ts';
 import { recordingNotifier } from './recording-notifier.ts';
 

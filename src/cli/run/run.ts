@@ -2,8 +2,7 @@ import { systemClock } from '../../daemon/daemon.ts';
 import { ControlSocketError, serveControl } from '../../daemon/control/server.ts';
 import type { Logger } from '../../log/logger.ts';
 import { startNotifications } from '../../status/notifications/notifications.ts';
-import { createLifecycleNotifier } from '../../systemd/lifecycle.ts';
-import type { LifecycleNotifier } from '../../systemd/lifecycle.ts';
+import { LifecycleNotifier } from '../../systemd/lifecycle.ts';
 import { NotifyError, openNotifier } from '../../systemd/notifier.ts';
 import { testNotifications } from '../notify/test.ts';
 import { packageVersion } from '../../package-files.ts';
@@ -82,7 +81,7 @@ async function openPage(
 function openLifecycleNotifier(shell: Shell, logger: Logger): LifecycleNotifier | null {
   try {
     const notifier = openNotifier({ env: shell.env, pid: process.pid, logger });
-    return notifier && createLifecycleNotifier(notifier, { logger, stopping: shell.stopping });
+    return notifier && new LifecycleNotifier(notifier, { logger, stopping: shell.stopping });
   } catch (error) {
     if (!(error instanceof NotifyError)) throw error;
     throw new CommandError(error.message, exitCodes.failed, { cause: error });

@@ -2,7 +2,7 @@ import type { InstalledService } from '../../config/installed-service.ts';
 import { findUser } from '../../systemd/passwd.ts';
 import { dropInText } from '../../systemd/drop-in.ts';
 import type { UnitNeeds } from '../../systemd/drop-in.ts';
-import { UnitError } from '../../systemd/unit-error.ts';
+import { UnitError } from '../../systemd/unit-text.ts';
 import { installFile } from '../systemd/install-file.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import { unitNeedsOf } from '../systemd/drop-in.ts';

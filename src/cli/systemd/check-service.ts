@@ -5,7 +5,7 @@ import type { Problem } from '../../config/problem.ts';
 import { findUser } from '../../systemd/passwd.ts';
 import { dropInText, needsOf } from '../../systemd/drop-in.ts';
 import type { UnitNeeds } from '../../systemd/drop-in.ts';
-import { UnitError } from '../../systemd/unit-error.ts';
+import { UnitError } from '../../systemd/unit-text.ts';
 import type { CheckedConfig } from '../read-config.ts';
 import { CommandError } from '../shell.ts';
 import { readMachine } from './unit-needs.ts';

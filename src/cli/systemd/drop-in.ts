@@ -8,7 +8,7 @@ import { findUser } from '../../systemd/passwd.ts';
 import type { ServiceUser } from '../../systemd/passwd.ts';
 import { dropInText } from '../../systemd/drop-in.ts';
 import type { UnitNeeds } from '../../systemd/drop-in.ts';
-import { UnitError } from '../../systemd/unit-error.ts';
+import { UnitError } from '../../systemd/unit-text.ts';
 import { installFile } from './install-file.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';

@@ -11,8 +11,8 @@ import type { HeldDirectory } from '../held-directory.ts';
 import { freeNames, moveFile, nameLimits, removePartial } from './move-file.ts';
 import type { MovableFile } from './move-file.ts';
 
-// To add an action, add its type to config/config.ts, its description to config/schema.ts, its arguments (if any) to
-// config/assemble.ts, and its case here. `actionOf` does not compile until that case exists.
+// To add an action, add its type and its setting to config/schema-folder.ts, and its case here. `actionOf` does not
+// compile until that case exists.
 
 /** Location of a file that was put away; null if it was deleted. */
 export type PutAwayFile = FileAt | null;
