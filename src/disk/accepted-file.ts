@@ -89,7 +89,7 @@ const PART_BYTES = 1024 * 1024;
  * @throws {FileUnreadableError} the file cannot be read, or lies outside its folder (`code` is `outside_folder`)
  */
 export async function openAccepted(file: AcceptedFile): Promise<FileReader> {
-  const path = pathOf(file);
+  const path = join(file.folder, file.path);
   const handle = await openRegular(path);
   const reader = await readOpenFile(handle, path);
   try {
@@ -121,7 +121,8 @@ export async function isClosed(
   isWatched: IsWatched,
 ): Promise<boolean> {
   try {
-    await (await opendir(`${pathOf(requireWatched(directory, isWatched))}/.`)).close();
+    const { folder, path } = requireWatched(directory, isWatched);
+    await (await opendir(`${join(folder, path)}/.`)).close();
     return false;
   } catch (error) {
     return isRefusal(errnoOf(error));
@@ -186,10 +187,6 @@ function whereItIs({ fd }: FileHandle): string | null {
 
 function changed(path: string, how: string): FileChangedError {
   return new FileChangedError(`${JSON.stringify(path)} ${how}`, { code: 'file_changed' });
-}
-
-function pathOf({ folder, path }: AcceptedFile): string {
-  return join(folder, path);
 }
 
 type HashName = keyof Digests;

@@ -25,7 +25,8 @@ import { route } from '../routing/route.ts';
 import type { RoutedFile } from '../routing/route.ts';
 import { checkSidecar, isSidecarName, isSidecarOf, sidecarNames, stemOf, stemSpellings } from '../routing/sidecar.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
-import type { FileKind } from '../watch/ports.ts';
+import { isTakenIn } from '../watch/ports.ts';
+import type { FileKind, WatchSettings } from '../watch/ports.ts';
 
 /** A path's sidecar: none, its metadata, or an error that a person must fix. */
 type SidecarReading =
@@ -33,41 +34,27 @@ type SidecarReading =
   | { readonly ok: false; readonly why: string };
 
 /** Routes the files of one folder by its rules and sidecars. Paths are relative to the folder. */
-export interface FolderRouter {
-  readonly folder: FolderConfig;
-  /** Returns the kind of a path; null if it is not ours. */
-  accepts(path: string): FileKind | null;
-  /** Whether `exclude` matches a path. */
-  isExcluded(path: string): boolean;
-  /** Returns the path of a file's done marker; null if the file needs none. */
-  markerOf(path: string): string | null;
-  /** Whether a directory contains only files that were put away there. */
-  leavesOut(directory: string): boolean;
-  /** Returns the template that may have moved a file to its path; null if none could. */
-  movedBy(path: string): string | null;
-  sidecarOf(path: string): Promise<SidecarReading>;
-  route(path: string, version: FileVersion): Promise<Route>;
-  /** Reads the address from a link file. */
-  sourceUrl(path: string): Promise<ImportLink>;
-  /** Whether the first path is a video or link and the second its sidecar or proof. */
-  isSidecarOf(path: string, sidecarPath: string): boolean;
-  /** Returns path prefixes (up to a dot or the end) of videos that this sidecar or proof may belong to. */
-  stemsOf(sidecarPath: string): readonly string[];
-  /** Notes a sidecar that has just appeared, so that the next routing of its video finds it. */
-  appeared(sidecarPath: string): Promise<void>;
-}
+export type FolderRouter = ReturnType<typeof createRouter>;
 
 /** @param earlier templates of `after_ready: move` with which files in the folder were moved before */
-export function createRouter(folder: FolderConfig, earlier: readonly string[] = []): FolderRouter {
-  const { afterReady } = folder;
+export function createRouter(folder: FolderConfig, earlier: readonly string[] = []) {
+  const { path, settleMs, rescanMs, watch, afterReady } = folder;
   const targets = [...(afterReady.kind === 'move' ? [afterReady.to] : []), ...earlier].flatMap((template) => {
     const target = moveTarget(template);
     return target === null ? [] : [{ ...target, template }];
   });
+  /** Returns the template that may have moved a file to its path; null if none could. */
   const movedBy = (path: string): string | null => targets.find(({ holdsFile }) => holdsFile(path))?.template ?? null;
+  /** Whether a directory contains only files that were put away there. */
+  const leavesOut = (directory: string): boolean => targets.some(({ holdsDirectory }) => holdsDirectory(directory));
   const marker = folder.doneMarker === null ? null : createDoneMarker(folder.doneMarker);
   const isSelected = createFilter(folder, marker);
-  const accepts: FolderRouter['accepts'] = (path) => (movedBy(path) === null ? isSelected(path) : null);
+  const isExcluded = compileFilter(folder.exclude, []);
+  /** Returns the kind of a path; null if it is not ours. */
+  const accepts = (path: string): FileKind | null => (movedBy(path) === null ? isSelected(path) : null);
+  /** Returns the path of a file's done marker; null if the file needs none. */
+  const markerOf = (path: string): string | null =>
+    marker === null || accepts(path) !== 'media' ? null : marker.markerOf(path);
   const names = new ListedNames((name) => (isSidecarName(name) ? folded(stemOf(name)) : null), listedForMs);
   const listedSidecars = async (path: string): Promise<readonly string[]> => {
     const { dir, base, name } = posix.parse(path);
@@ -83,30 +70,27 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
     );
     return readSidecar(folder.path, [...new Set(names)]);
   };
-  const markerOf: FolderRouter['markerOf'] = (path) =>
-    marker === null || accepts(path) !== 'media' ? null : marker.markerOf(path);
   const markersOf = async (path: string): Promise<SidecarFile[]> => {
     const markerPath = markerOf(path);
-    const read =
-      markerPath === null
-        ? []
-        : await readSmallFiles(
-            folder.path,
-            spellings(posix.basename(markerPath)).map((name) => posix.join(posix.dirname(markerPath), name)),
-          );
-    return read.flatMap(({ name, sha256 }) =>
-      sha256 === null ? [] : [{ path: posix.join(posix.dirname(path), name), sha256 }],
-    );
+    if (markerPath === null) return [];
+    const directory = posix.dirname(markerPath);
+    const paths = spellings(posix.basename(markerPath)).map((name) => posix.join(directory, name));
+    const read = await readSmallFiles(folder.path, paths);
+    return read.flatMap(({ name, sha256 }) => (sha256 === null ? [] : [{ path: posix.join(directory, name), sha256 }]));
   };
   return {
     folder,
     accepts,
-    isExcluded: compileFilter(folder.exclude, []),
     markerOf,
     movedBy,
-    leavesOut: (directory) => targets.some(({ holdsDirectory }) => holdsDirectory(directory)),
+    leavesOut,
     sidecarOf,
-    route: async (path, version) => {
+    /** @param nested absolute paths of watched folders inside this one */
+    watchSettings: (nested: readonly string[]): WatchSettings => {
+      const isOnlyRead = afterReady.kind === 'keep';
+      return { path, settleMs, rescanMs, watch, nested, isOnlyRead, accepts, isExcluded, leavesOut, markerOf };
+    },
+    route: async (path: string, version: FileVersion): Promise<Route> => {
       const reading = await sidecarOf(path);
       if (!reading.ok) return { kind: 'held', code: 'sidecar', why: reading.why };
       const routed = route(folder.rules, routedFile(path, version), reading.sidecar);
@@ -119,26 +103,29 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
         plan: { ...routed.plan, ...(sidecar !== undefined && { sidecar }), ...(proofs.length > 0 && { proofs }) },
       };
     },
-    sourceUrl: async (path) => {
+    /** Reads the address from a link file. */
+    sourceUrl: async (path: string): Promise<ImportLink> => {
       const [link] = await readSmallFiles(folder.path, [path]);
       if (typeof link?.text === 'string') return parseImportLink(path, link.text);
       return { ok: false, why: link?.text?.why ?? 'the link file is no longer there' };
     },
-    stemsOf: (path) => {
+    /** Returns path prefixes (up to a dot or the end) of videos that this sidecar or proof may belong to. */
+    stemsOf: (path: string): readonly string[] => {
       if (marker?.isMarker(path) === true) return stemSpellings(marker.stemOf(path));
       return stemSpellings(
         isSidecarName(path) ? stemOf(path) : posix.join(posix.dirname(path), posix.parse(path).name),
       );
     },
-    appeared: (path) => names.add(folder.path, posix.dirname(path), posix.basename(path)),
-    isSidecarOf: (path, sidecarPath) => {
-      const kind = accepts(path);
-      const isVideo = kind === 'media' || kind === 'link';
+    /** Notes a sidecar that has just appeared, so that the next routing of its video finds it. */
+    appeared: (path: string): Promise<void> => names.add(folder.path, posix.dirname(path), posix.basename(path)),
+    /** Whether the first path is a video or link and the second its sidecar or proof. */
+    isSidecarOf: (path: string, sidecarPath: string): boolean => {
+      if (!isTakenIn(accepts(path))) return false;
       const markerPath = markerOf(path);
-      const isMarker = markerPath !== null && composed(markerPath) === composed(sidecarPath);
-      const isIts = isMarker || isSidecarOf(path, sidecarPath);
+      if (markerPath !== null && composed(markerPath) === composed(sidecarPath)) return true;
       const isInPlace = posix.dirname(path) === posix.dirname(sidecarPath);
-      return isVideo && (isIts || (isInPlace && isChecksumOf(posix.basename(sidecarPath), posix.basename(path))));
+      const isChecksum = isInPlace && isChecksumOf(posix.basename(sidecarPath), posix.basename(path));
+      return isChecksum || isSidecarOf(path, sidecarPath);
     },
   };
 }
@@ -167,10 +154,10 @@ const mostSidecars = 8;
 /** Lifetime of a directory listing. `appeared` adds later sidecars, and the usual names are always tried. */
 const listedForMs = 2000;
 
-function createFilter({ include, exclude }: FolderConfig, marker: DoneMarker | null): FolderRouter['accepts'] {
+function createFilter({ include, exclude }: FolderConfig, marker: DoneMarker | null) {
   const isIncluded = compileFilter(include, exclude);
   const isNotExcluded = compileFilter(['**'], exclude);
-  return (path) => {
+  return (path: string): FileKind | null => {
     if (marker?.isMarker(path) === true || checksumFileKind(posix.basename(path)) !== null) return 'proof';
     if (isIncluded(path)) return 'media';
     if (!isNotExcluded(path)) return null;

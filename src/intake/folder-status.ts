@@ -1,7 +1,9 @@
 import { posix } from 'node:path';
 import type { FolderConfig } from '../config/config.ts';
-import { isTakenIn } from '../watch/completeness.ts';
+import { folded } from '../routing/text.ts';
+import { stemOf } from '../routing/sidecar.ts';
 import type { LeftOut } from '../watch/left-out.ts';
+import { isTakenIn } from '../watch/ports.ts';
 import type {
   Accounts,
   CompleteFile,
@@ -12,8 +14,6 @@ import type {
   WatchCounts,
 } from '../watch/ports.ts';
 import type { FolderWatcher } from '../watch/watcher.ts';
-import { folded } from '../routing/text.ts';
-import { stemOf } from '../routing/sidecar.ts';
 
 export interface FolderStatus {
   readonly path: string;

@@ -12,7 +12,7 @@ import type { FolderStatus } from './folder-status.ts';
 import { HeldFiles } from './stopped-files.ts';
 import type { Accepted } from './intake.ts';
 import { WatchedFolder } from './watched-folder.ts';
-import type { FolderPlace, FolderWorld } from './watched-folder.ts';
+import type { FolderSetup, FolderWorld } from './watched-folder.ts';
 
 export interface FrozenFolder {
   readonly path: string;
@@ -131,10 +131,10 @@ export class Folders implements AsyncDisposable {
   /** Passes on a row change. If a path lost its row (given up, or its file moved), any file there counts as new. */
   written({ before, facts, isElsewhere }: RowChange): void {
     if (isElsewhere !== true && isForMark(before, facts)) this.#watched.get(facts.folder)?.watcher.took();
-    if (before !== null && !isSamePlace(before, facts)) this.#left(before);
+    if (before !== null && !isSamePath(before, facts)) this.#left(before);
     const isDeleted = facts.disposal === 'deleted' && before?.disposal !== 'deleted';
     if (isGivenUp(facts) || isDeleted) this.#left(facts);
-    else this.#watched.get(facts.folder)?.watcher.becomes(facts.path, stateOf(facts));
+    else this.#watched.get(facts.folder)?.watcher.inventory.becomes(facts.path, stateOf(facts));
   }
 
   /** Compares the folders with a ledger that may have lost rows, and accepts the files that it lacks again. */
@@ -212,13 +212,13 @@ export class Folders implements AsyncDisposable {
 
   #left({ folder, path }: Pick<Facts, 'folder' | 'path'>): void {
     const watcher = this.#watched.get(folder)?.watcher;
-    watcher?.becomes(path, null);
+    watcher?.inventory.becomes(path, null);
     watcher?.lookAgain(path);
   }
 
   async #open(folders: readonly FolderConfig[]): Promise<void> {
-    const places = await Promise.all(folders.map((folder) => this.#placeOf(folder)));
-    const opened = places.map((place) => new WatchedFolder(place, this.#world));
+    const setups = await Promise.all(folders.map((folder) => this.#setupOf(folder)));
+    const opened = setups.map((setup) => new WatchedFolder(setup, this.#world));
     for (const folder of opened) this.#watched.set(folder.path, folder);
     await this.#begin(opened);
     if (this.#isClosed) return;
@@ -226,7 +226,7 @@ export class Folders implements AsyncDisposable {
     for (const folder of opened) this.#runInBackground('The first scan', () => folder.firstScan());
   }
 
-  async #placeOf(folder: FolderConfig): Promise<FolderPlace> {
+  async #setupOf(folder: FolderConfig): Promise<FolderSetup> {
     const { ledger, logger } = this.#world;
     const movedBy = await ledger.movedBy(folder.path);
     for (const move of movedBy) logger.info('Ignoring files that this template moved', { folder: folder.path, move });
@@ -267,7 +267,7 @@ function isForMark(before: Facts | null, { videoId, uploadStartedAt }: Facts): b
   return isCreated || (uploadStartedAt !== null && before.uploadStartedAt === null);
 }
 
-function isSamePlace(one: Facts, other: Facts): boolean {
+function isSamePath(one: Facts, other: Facts): boolean {
   return one.folder === other.folder && one.path === other.path;
 }
 

@@ -138,7 +138,7 @@ async function take(arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   if (here !== null && looksTheSame(here.version, arrival.version)) return meet(here, arrival, world);
   const same = await store.atLocation(arrival.version);
   if (same !== null && isAt(same, arrival)) return meet(same, arrival, world);
-  if (same !== null && (isSamePlace(same, arrival) || !(await world.exists(same.folder, same.path))))
+  if (same !== null && (isSamePath(same, arrival) || !(await world.exists(same.folder, same.path))))
     return moved(same, here, arrival, world);
   if (here !== null && isOnDisk(here)) return changed(here, arrival, world);
   await add(arrival, world);
@@ -376,7 +376,7 @@ function isAt(facts: Facts, place: Pick<Facts, 'folder' | 'path'>): boolean {
 }
 
 /** Whether two rows have the same path on disk but different watched folders, because nesting has changed. */
-function isSamePlace(one: Pick<Facts, 'folder' | 'path'>, other: Pick<Facts, 'folder' | 'path'>): boolean {
+function isSamePath(one: Pick<Facts, 'folder' | 'path'>, other: Pick<Facts, 'folder' | 'path'>): boolean {
   return `${one.folder}/${one.path}` === `${other.folder}/${other.path}`;
 }
 

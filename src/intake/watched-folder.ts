@@ -10,9 +10,9 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import { isSameVersion } from '../pipeline/file/file-version.ts';
 import type { FirstStartStore, IntakeStore } from '../pipeline/file/ports.ts';
 import { unlessHung } from '../unless-hung.ts';
-import { emptyFlaw, isTakenIn } from '../watch/completeness.ts';
+import { emptyFlaw } from '../watch/completeness.ts';
 import { lookAt } from '../watch/path-entry.ts';
-import { NotNowError } from '../watch/ports.ts';
+import { NotNowError, isTakenIn } from '../watch/ports.ts';
 import type {
   ClosedDirectory,
   CompleteFile,
@@ -56,7 +56,7 @@ export interface FolderWorld {
   readonly tookIn: () => void;
 }
 
-export interface FolderPlace {
+export interface FolderSetup {
   readonly folder: FolderConfig;
   /** Absolute paths of watched folders inside this one. */
   readonly nested: readonly string[];
@@ -93,24 +93,15 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
   #decideAgain: NodeJS.Timeout | null = null;
   #lookingAtStopped: Promise<void> | null = null;
 
-  constructor({ folder, nested, movedBy }: FolderPlace, world: FolderWorld) {
-    const { path, settleMs, rescanMs, watch, afterReady } = folder;
+  constructor({ folder, nested, movedBy }: FolderSetup, world: FolderWorld) {
     const { ledger: known, logger, owner, roots } = world;
-    this.path = path;
+    this.path = folder.path;
     this.#world = world;
     this.router = createRouter(folder, movedBy);
     this.#first = new FirstStart(folder, world.ledger);
     this.#comparisons = new Comparisons({ logger, compare: (file, signal) => this.#compare(file, signal) });
-    const { accepts, isExcluded, leavesOut, markerOf } = this.router;
-    const isOnlyRead = afterReady.kind === 'keep';
-    this.watcher = new FolderWatcher({
-      folder: { path, settleMs, rescanMs, watch, nested, isOnlyRead, accepts, isExcluded, leavesOut, markerOf },
-      sink: this,
-      known,
-      logger,
-      owner,
-      roots,
-    });
+    const settings = this.router.watchSettings(nested);
+    this.watcher = new FolderWatcher({ folder: settings, sink: this, known, logger, owner, roots });
   }
 
   /** State of a frozen folder; null if it is not frozen. */
@@ -245,7 +236,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     // Tests prefixes first, because applying the rules to 100,000 files takes a second.
     const isIts = (path: string): boolean =>
       stems.some((stem) => path.startsWith(stem)) && this.router.isSidecarOf(path, sidecarPath);
-    const settling = Array.from(this.watcher.waiting(), ({ path }) => path).filter(isIts);
+    const settling = Array.from(this.watcher.inventory.waiting.values(), ({ path }) => path).filter(isIts);
     const paths = [...(await this.#videosOf(sidecarPath)), ...settling];
     for (const path of new Set(paths)) if (await isThere(this.path, path)) return true;
     return false;
@@ -270,7 +261,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
 
   /** Returns the length of `settling()`. */
   countSettling(): number {
-    return countVideosSettling(this.watcher.waiting(), this.#comparisons.files());
+    return countVideosSettling(this.watcher.inventory.waiting.values(), this.#comparisons.files());
   }
 
   /** Whether files, sidecars included, may still arrive without further events. A done marker is such an event. */
@@ -356,7 +347,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
   /** Reports a row's state to the watcher, which otherwise learns states only from writes. */
   async #reportState({ folder, path }: CompleteFile): Promise<void> {
     const facts = await this.#world.ledger.atPath(folder, path);
-    if (facts !== null && !isGivenUp(facts)) this.watcher.becomes(facts.path, stateOf(facts));
+    if (facts !== null && !isGivenUp(facts)) this.watcher.inventory.becomes(facts.path, stateOf(facts));
   }
 
   /** @returns whether a decision was made */
@@ -395,7 +386,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
   }
 
   *#waitingVideos(): Generator<string> {
-    for (const { path, kind } of this.watcher.waiting()) if (isTakenIn(kind)) yield path;
+    for (const { path, kind } of this.watcher.inventory.waiting.values()) if (isTakenIn(kind)) yield path;
   }
 
   #whyStarting(): string {
@@ -406,7 +397,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
 
   /** Rescans files that were accepted but have no row, because they would be lost silently. */
   #requireAccounts(): void {
-    const lost = this.watcher.unaccounted();
+    const lost = this.watcher.inventory.unaccounted();
     const [path] = lost;
     if (path === undefined) return;
     this.#world.logger.error('Lost track of files; rescanning them (this is a bug)', {

@@ -12,7 +12,7 @@ import type { MonotonicClock } from './clock.ts';
 import { markerWord, graceMs, requiredMs } from './waiting-file.ts';
 import type { MarkedFolder, WaitingFile } from './waiting-file.ts';
 import type { OpenWriters } from './open-writers.ts';
-import type { FileKind } from './ports.ts';
+import { isTakenIn } from './ports.ts';
 
 /**
  * Verdict: check again after `forMs`. `why` is a human-readable reason; `null` if the file only has to stay unchanged.
@@ -101,11 +101,6 @@ function quietMs(check: BytesCheck, flaw: string | null, settleMs: number): numb
   if (check.is === 'unreadable') return UNREADABLE_MS;
   if (flaw !== null) return graceMs(settleMs);
   return check.is === 'doubtful' ? check.passesAfterMs : 0;
-}
-
-/** Whether a file of this kind gets a row. */
-export function isTakenIn(kind: FileKind | null): boolean {
-  return kind === 'media' || kind === 'link';
 }
 
 /** @param forMs milliseconds until the next check @param why see `Wait` */

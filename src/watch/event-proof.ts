@@ -1,22 +1,13 @@
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger } from '../log/logger.ts';
-import type { MonotonicClock } from './clock.ts';
 import { errnoOf } from '../errno.ts';
+import type { FolderParts } from './inventory.ts';
 import { onlyRead } from './ports.ts';
 
 /** Hidden file created briefly in the root of a folder to test that events arrive. */
 export const probeName = '.dropcast-probe';
 
-interface EventProofOptions {
-  /** Absolute path of the folder. */
-  readonly path: string;
-  readonly clock: MonotonicClock;
-  readonly logger: Logger;
-  /** Once aborted, no more files are written. */
-  readonly signal: AbortSignal;
-  /** True if dropcast only needs to read the folder. */
-  readonly isOnlyRead?: boolean;
+interface EventProofOptions extends FolderParts {
   /** Called when `deafBecause` or `untestedBecause` changes. */
   readonly changed: () => void;
 }
@@ -25,7 +16,7 @@ interface EventProofOptions {
  * Tests that events arrive, because a deaf watcher reports nothing. Writes a hidden file once the watches are in place,
  * and every hour after that. Owns one timer and the file.
  */
-export class EventProof implements AsyncDisposable {
+export class EventProof {
   readonly #options: EventProofOptions;
   #deafBecause: string | null = null;
   #untestedBecause: string | null = null;
@@ -70,27 +61,23 @@ export class EventProof implements AsyncDisposable {
     await this.#running;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.end();
-  }
-
   async #test(): Promise<void> {
-    const { path, clock, logger, signal } = this.#options;
+    const { folder, clock, logger, signal } = this.#options;
     this.#cancelNext?.();
-    const file = join(path, probeName);
+    const file = join(folder.path, probeName);
     try {
       const isHeard = this.#listen();
       await rm(file, { force: true });
       await using _ = await open(file, 'wx', 0o600);
       const arrived = await isHeard;
       if (signal.aborted) return;
-      logger.debug(arrived ? 'events arrive' : 'events do not arrive', { folder: path });
+      logger.debug(arrived ? 'events arrive' : 'events do not arrive', { folder: folder.path });
       this.#conclude(arrived ? null : NOTHING_HEARD, null);
     } catch (error) {
       const code = errnoOf(error);
       // Other failures, such as a missing folder or a full disk, are temporary and reported elsewhere.
       const why = MAY_NOT_WRITE.has(code)
-        ? this.#options.isOnlyRead === true
+        ? folder.isOnlyRead
           ? onlyRead
           : `cannot test whether events arrive: no file can be written (${code})`
         : null;

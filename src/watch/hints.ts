@@ -1,23 +1,15 @@
 import { join, relative, sep } from 'node:path';
-import type { Logger } from '../log/logger.ts';
 import { grantCommand, userOfProcess } from '../read-permission.ts';
 import type { MonotonicClock } from './clock.ts';
 import { EventProof, probeName } from './event-proof.ts';
 import type { FolderEvents, OpenEvents } from './events.ts';
-import type { Inventory } from './inventory.ts';
+import type { FolderParts } from './inventory.ts';
 import { isLeftAlone } from './left-alone-names.ts';
-import type { WatchSettings } from './ports.ts';
 import type { Root } from './root.ts';
 import type { RoughStats } from './taken-files.ts';
 import { readLimits, watchLimitAdvice } from './kernel.ts';
 
-interface HintsOptions {
-  readonly folder: WatchSettings;
-  readonly inventory: Inventory;
-  readonly clock: MonotonicClock;
-  readonly logger: Logger;
-  /** Once aborted, no watches are opened and no events are forwarded. */
-  readonly signal: AbortSignal;
+interface HintsOptions extends FolderParts {
   readonly root: Root;
   readonly openEvents: OpenEvents;
   /** Minimum time between two openings of the watches. */
@@ -44,12 +36,7 @@ export class Hints implements AsyncDisposable {
   constructor(options: HintsOptions) {
     this.#options = options;
     this.#nested = new Set(options.folder.nested);
-    this.#proof = new EventProof({
-      ...options,
-      path: options.folder.path,
-      isOnlyRead: options.folder.isOnlyRead === true,
-      changed: () => this.#proved(),
-    });
+    this.#proof = new EventProof({ ...options, changed: () => this.#proved() });
     this.#gaps = new EventGaps({
       ...options,
       leastMs: options.leastReopenMs,

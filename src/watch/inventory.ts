@@ -1,7 +1,20 @@
 import { lookKey } from '../pipeline/file/file-version.ts';
-import type { KnownFile, WatchCounts, Accounts } from './ports.ts';
+import type { Logger } from '../log/logger.ts';
+import type { MonotonicClock } from './clock.ts';
+import type { Accounts, KnownFile, WatchCounts, WatchSettings, WatchSink } from './ports.ts';
 import { TakenFiles } from './taken-files.ts';
 import type { WaitingFile } from './waiting-file.ts';
+
+/** What every part of a folder's watcher works with. */
+export interface FolderParts {
+  readonly folder: WatchSettings;
+  readonly sink: WatchSink;
+  readonly inventory: Inventory;
+  readonly clock: MonotonicClock;
+  readonly logger: Logger;
+  /** Once aborted, nothing more is opened, looked at or reported. */
+  readonly signal: AbortSignal;
+}
 
 /** A folder's known files: those accepted by the sink and those still settling. A changed file is in both. */
 export class Inventory {
@@ -68,18 +81,6 @@ export class Inventory {
     const candidates = this.waiting.values().filter(({ version }) => inodes.has(version.ino));
     const arriving = new Set(candidates.map(({ version }) => lookKey(version)));
     return new Set(versions.filter(({ version }) => arriving.has(lookKey(version))).map(({ path }) => path));
-  }
-
-  /** @param refused path → why */
-  counts(refused: ReadonlyMap<string, string>, ignored: number): WatchCounts {
-    const { taken, waiting } = this;
-    let both = 0;
-    for (const path of waiting.keys()) if (taken.has(path) && !refused.has(path)) both += 1;
-    let replaced = 0;
-    for (const path of refused.keys()) if (taken.has(path)) replaced += 1;
-    const offered = taken.size - both - replaced;
-    const seen = waiting.size + offered + ignored + refused.size;
-    return { seen, settling: waiting.size, offered, ignored, refused: refused.size };
   }
 }
 
@@ -160,6 +161,11 @@ export function accountsOf(
   };
   const sum = [...Object.values(counted), ...known.map(([, count]) => count)].reduce((one, other) => one + other, 0);
   return { seen, ...counted, known: Object.fromEntries(known), unaccounted: seen - sum };
+}
+
+/** Sums the accounts of files that the sink has accepted. */
+export function countsOf({ seen, settling, ignored, refused }: Accounts): WatchCounts {
+  return { seen, settling, offered: seen - settling - ignored - refused, ignored, refused };
 }
 
 /** Adds up the accounts of several folders. */

@@ -38,8 +38,8 @@ export class OpenWriters {
    */
   async of(version: FileVersion, unchangedForMs: number): Promise<Writer | null> {
     const descriptors = await this.#descriptors(Math.min(unchangedForMs, PASS_VALID_MS));
-    for (const { pid, fd, inode } of descriptors.get(version.ino) ?? []) {
-      if (readOpenFile(this.#procPath, pid, fd)?.inode !== inode) continue;
+    for (const { pid, fd } of descriptors.get(version.ino) ?? []) {
+      if (inodeWrittenBy(this.#procPath, pid, fd) !== version.ino) continue;
       if (await this.#isOnDevice(pid, fd, version)) return { pid, command: this.#commandOf(pid) };
     }
     const pid = await this.#mappings.of(version, unchangedForMs);
@@ -69,7 +69,7 @@ export class OpenWriters {
 }
 
 /** Descriptors by inode number. Several devices may use the same number. */
-type Descriptors = Map<string, { readonly pid: number; readonly fd: string; readonly inode: string }[]>;
+type Descriptors = Map<string, { readonly pid: number; readonly fd: string }[]>;
 
 const PASS_VALID_MS = 1000;
 /** Maximum time that a pass may block the event loop without yielding. */
@@ -84,11 +84,11 @@ async function readAllDescriptors(procPath: string): Promise<Descriptors> {
   for (const pid of listNames(procPath).map(Number)) {
     if (!Number.isInteger(pid) || pid === process.pid) continue;
     for (const fd of listNames(`${procPath}/${pid}/fdinfo`)) {
-      const open = readOpenFile(procPath, pid, fd);
-      if (open === null) continue;
-      const same = found.get(open.inode);
-      if (same === undefined) found.set(open.inode, [{ pid, fd, inode: open.inode }]);
-      else same.push({ pid, fd, inode: open.inode });
+      const inode = inodeWrittenBy(procPath, pid, fd);
+      if (inode === null) continue;
+      const same = found.get(inode);
+      if (same === undefined) found.set(inode, [{ pid, fd }]);
+      else same.push({ pid, fd });
     }
     if (performance.now() - sliceStart < SLICE_MS) continue;
     await setImmediate();
@@ -98,13 +98,13 @@ async function readAllDescriptors(procPath: string): Promise<Descriptors> {
 }
 
 /** Returns `null` unless the descriptor is open for writing. The inode line needs Linux 5.14; without it, no veto. */
-function readOpenFile(procPath: string, pid: number, fd: string): { readonly inode: string } | null {
+function inodeWrittenBy(procPath: string, pid: number, fd: string): string | null {
   const text = readText(`${procPath}/${pid}/fdinfo/${fd}`);
   const flags = /^flags:\s*([0-7]+)$/mu.exec(text ?? '')?.[1];
   const inode = /^ino:\s*(\d+)$/mu.exec(text ?? '')?.[1];
   if (flags === undefined || inode === undefined) return null;
   const accessMode = Number.parseInt(flags, 8) & 3;
-  return accessMode === 1 || accessMode === 2 ? { inode } : null;
+  return accessMode === 1 || accessMode === 2 ? inode : null;
 }
 
 function readText(path: string): string | null {

@@ -9,6 +9,11 @@ import type { LeftOut } from './left-out.ts';
  */
 export type FileKind = 'media' | 'link' | 'sidecar' | 'proof';
 
+/** Whether a file of this kind gets a row. */
+export function isTakenIn(kind: FileKind | null): boolean {
+  return kind === 'media' || kind === 'link';
+}
+
 /** A directory below the folder that dropcast may not list or enter. The files in it are unknown. */
 export interface ClosedDirectory {
   readonly folder: string;
@@ -44,7 +49,7 @@ export interface WatchSettings {
   /**
    * True if dropcast only needs to read the folder (`after_ready: keep`), so a missing write permission is intended.
    */
-  readonly isOnlyRead?: boolean;
+  readonly isOnlyRead: boolean;
 }
 
 /** Status and log text for a folder that dropcast may not write to and need not. */

@@ -1,13 +1,11 @@
-import type { Logger } from '../log/logger.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
 import type { ClosedDirectories, RefusedPaths } from './refused-paths.ts';
 import type { Hints } from './hints.ts';
-import type { Inventory } from './inventory.ts';
+import type { FolderParts } from './inventory.ts';
 import { LeftOutFiles } from './left-out.ts';
 import type { LeftOut } from './left-out.ts';
 import type { MissingFiles } from './missing-files.ts';
 import { errnoOf } from '../errno.ts';
-import type { WatchSettings, WatchSink } from './ports.ts';
 import { whyRefused } from './root-check.ts';
 import type { RootClaim } from './root-claim.ts';
 import type { Root } from './root.ts';
@@ -16,12 +14,7 @@ import type { ScanSchedule } from './scan-schedule.ts';
 import type { Settler } from './settler.ts';
 import type { WatchedDirectories } from './kernel.ts';
 
-interface ReconcilerOptions {
-  readonly folder: WatchSettings;
-  readonly sink: WatchSink;
-  readonly inventory: Inventory;
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
+interface ReconcilerOptions extends FolderParts {
   readonly root: Root;
   readonly claim: RootClaim | null;
   readonly hints: Hints;
@@ -80,9 +73,9 @@ export class Reconciler {
     if (root.isFrozen) schedule.wantDeep();
     const depth = schedule.takeDepth(folder.watch === 'polling' || hints.isPolled || hints.gap !== null);
     inventory.beginScan();
-    const refused = this.#options.refused.beginScan();
-    const leftBehind: string[] = [];
+    const refused = new Map<string, string>();
     const closed = new Map<string, string>();
+    const leftBehind: string[] = [];
     let ignored = 0;
     const leftOut = new LeftOutFiles(folder.isExcluded);
     let directories = 1;
@@ -112,7 +105,7 @@ export class Reconciler {
         },
         leftBehind: (path) => leftBehind.push(path),
         refused: (path, why, code) => {
-          refused.add(path, why);
+          refused.set(path, why);
           if (code !== undefined) closed.set(path, code);
         },
         ignored: (path) => {
@@ -122,7 +115,7 @@ export class Reconciler {
       },
       signal,
     );
-    refused.end();
+    this.#options.refused.found(refused);
     this.#ignored = ignored;
     this.#leftOut = leftOut.summary();
     this.#options.directories.set(folder.path, directories);

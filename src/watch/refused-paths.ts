@@ -3,15 +3,8 @@ import { join } from 'node:path';
 import type { Logger } from '../log/logger.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
 import { whyClosed } from '../read-permission.ts';
-import type { MonotonicClock } from './clock.ts';
 import { UNREADABLE_MS } from './completeness.ts';
-import type { WatchSink } from './ports.ts';
-
-/** Collects the paths that a scan refuses. `end` drops paths that were not found again. */
-interface RefusedScan {
-  add(path: string, why: string): void;
-  end(): void;
-}
+import type { FolderParts } from './inventory.ts';
 
 /**
  * Paths that can never be sent. Each is logged once, with its reason. Between two scans only the first few are logged,
@@ -47,49 +40,31 @@ export class RefusedPaths {
     this.#log(path, why);
   }
 
-  beginScan(): RefusedScan {
-    const found = new Map<string, string>();
-    return {
-      add: (path, why) => {
-        found.set(path, why);
-        if (!this.#paths.has(path)) this.#log(path, why);
-      },
-      end: () => {
-        this.#paths = found;
-        this.#logRest();
-      },
-    };
+  /** Records the paths that a finished scan refused. Drops those that it did not find again. */
+  found(found: Map<string, string>): void {
+    for (const [path, why] of found) if (!this.#paths.has(path)) this.#log(path, why);
+    this.#paths = found;
+    const count = this.#found - MOST_LINES;
+    this.#found = 0;
+    if (count > 0) this.#logger.warn('Ignoring further paths', { folder: this.#folder, count });
   }
 
   #log(path: string, why: string): void {
     this.#found += 1;
     if (this.#found <= MOST_LINES) this.#logger.warn('Ignoring path', { folder: this.#folder, path, why });
   }
-
-  #logRest(): void {
-    const count = this.#found - MOST_LINES;
-    this.#found = 0;
-    if (count > 0) this.#logger.warn('Ignoring further paths', { folder: this.#folder, count });
-  }
 }
 
 const MOST_LINES = 20;
 
-interface ClosedDirectoriesOptions {
-  readonly folder: { readonly path: string };
-  readonly clock: MonotonicClock;
-  readonly logger: Logger;
-  readonly sink: WatchSink;
-}
-
 /** Directories that scans could not open. Reported once, after a delay, because the owner may be about to open them. */
 export class ClosedDirectories {
-  readonly #options: ClosedDirectoriesOptions;
+  readonly #options: FolderParts;
   /** Path → time of the first failure, by the monotonic clock. */
   #since = new Map<string, number>();
   #reported = new Set<string>();
 
-  constructor(options: ClosedDirectoriesOptions) {
+  constructor(options: FolderParts) {
     this.#options = options;
   }
 

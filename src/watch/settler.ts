@@ -2,28 +2,19 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { isUntouched } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
-import type { Logger } from '../log/logger.ts';
-import type { MonotonicClock } from './clock.ts';
 import { createJudge, SLOW_RECHECK_MS, wait } from './completeness.ts';
 import type { Complete, Judge, Wait } from './completeness.ts';
 import { Deadlines } from './deadlines.ts';
 import { AwaitedMarkers, noteVersion, pauseBefore, requiredMs, startWaiting, whyItWaits } from './waiting-file.ts';
 import type { WaitingFile } from './waiting-file.ts';
-import type { Inventory } from './inventory.ts';
+import type { FolderParts, Inventory } from './inventory.ts';
 import type { OpenWriters } from './open-writers.ts';
 import { LOOKS_AT_ONCE, lookAt } from './path-entry.ts';
 import type { PathEntry } from './path-entry.ts';
-import type { FileKind, SettlingFile, WatchSettings, WatchSink } from './ports.ts';
+import type { FileKind, SettlingFile } from './ports.ts';
 import { ofFiles, Rejections } from './rejections.ts';
 
-interface SettlerOptions {
-  readonly folder: WatchSettings;
-  readonly sink: WatchSink;
-  readonly inventory: Inventory;
-  readonly clock: MonotonicClock;
-  readonly logger: Logger;
-  /** Once aborted, no file is looked at or offered. */
-  readonly signal: AbortSignal;
+interface SettlerOptions extends FolderParts {
   readonly writers: OpenWriters;
   /** Whether files in the folder may be offered now. Called right before each offer. */
   readonly isRootSound: () => Promise<boolean>;

@@ -46,8 +46,14 @@ const atOnce = 16;
  */
 export async function surveyFolder(folder: WatchSettings, options: SurveyOptions): Promise<Survey> {
   const { found, ...others } = await scan(folder, options);
-  const judge = judgeOf(folder);
   const limit = pLimit(atOnce);
+  const judge = createJudge({
+    folder,
+    clock: monotonicClock,
+    writers: new OpenWriters(),
+    limit: pLimit(atOnce),
+    isRootSound: () => Promise.resolve(true),
+  });
   const files: CompleteFile[] = [];
   const unfinished: { path: string; size: number; why: string }[] = [];
   let looked = 0;
@@ -63,16 +69,6 @@ export async function surveyFolder(folder: WatchSettings, options: SurveyOptions
   };
   await Promise.all(found.map((file) => limit(() => look(file))));
   return { files, unfinished, ...others };
-}
-
-function judgeOf(folder: WatchSettings): ReturnType<typeof createJudge> {
-  return createJudge({
-    folder,
-    clock: monotonicClock,
-    writers: new OpenWriters(),
-    limit: pLimit(atOnce),
-    isRootSound: () => Promise.resolve(true),
-  });
 }
 
 async function scan(

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
-import { accountsOf, Inventory, lostFiles } from './inventory.ts';
+import { accountsOf, countsOf, Inventory, lostFiles } from './inventory.ts';
 import { monotonicClock, watchForStalls } from './clock.ts';
 import type { MonotonicClock } from './clock.ts';
 import { ClosedDirectories, RefusedPaths } from './refused-paths.ts';
@@ -41,16 +41,9 @@ interface FolderWatcherOptions {
   readonly logger: Logger;
   readonly clock?: MonotonicClock;
   /** Owner to write into the folder's mark; null for no mark. */
-  readonly owner?: FolderClaimant | null;
-  /** Store for folder records. By default nothing is stored. */
-  readonly roots?: RootStore;
+  readonly owner: FolderClaimant | null;
+  readonly roots: RootStore;
 }
-
-const noMemory: RootStore = {
-  load: async () => null,
-  save: async () => undefined,
-  expected: async (_, paths, which) => (which === 'unfinished' ? 0 : paths.length),
-};
 
 /** Shared by the whole process: a pass over /proc serves all folders, and the limit on watches covers them all. */
 const openWriters = new OpenWriters();
@@ -72,7 +65,8 @@ export class FolderWatcher implements AsyncDisposable {
   readonly #options: FolderWatcherOptions;
   readonly #clock: MonotonicClock;
   readonly #stop = new AbortController();
-  readonly #inventory = new Inventory();
+  /** Known files. Only `becomes` may be called from outside. */
+  readonly inventory = new Inventory();
   readonly #root: Root;
   readonly #claim: RootClaim | null;
   readonly #steps: MarkSteps | null;
@@ -88,13 +82,13 @@ export class FolderWatcher implements AsyncDisposable {
 
   /** @param open opens the event source; by default, file system events */
   constructor(options: FolderWatcherOptions, open: OpenEvents = openEvents) {
-    const { sink, logger, clock = monotonicClock, owner = null, roots = noMemory } = options;
+    const { sink, logger, clock = monotonicClock, owner, roots } = options;
     const nested = options.folder.nested.map((path) => resolve(path));
     const folder = { ...options.folder, path: resolve(options.folder.path), nested };
     this.#options = options;
     this.#folder = folder;
     this.#clock = clock;
-    const base = { folder, sink, inventory: this.#inventory, clock, logger, signal: this.#stop.signal };
+    const base = { folder, sink, inventory: this.inventory, clock, logger, signal: this.#stop.signal };
     const scanSoon = (): void => this.#schedule.soon();
     this.#claim = owner === null ? null : new RootClaim(folder.path, owner, logger, folder.isOnlyRead);
     this.#steps = owner === null ? null : new MarkSteps({ ...base, path: folder.path, owner });
@@ -205,7 +199,7 @@ export class FolderWatcher implements AsyncDisposable {
   /** Offers whatever file is at a path that the caller no longer has, even if it was offered before. */
   lookAgain(path: string): void {
     // A waiting file will be offered anyway.
-    if (this.#inventory.waiting.has(path)) return;
+    if (this.inventory.waiting.has(path)) return;
     this.#settler.forget(path);
     if (!this.#isLeftOut(path)) this.#settler.hint(path);
   }
@@ -224,26 +218,16 @@ export class FolderWatcher implements AsyncDisposable {
    */
   async compare(): Promise<number> {
     await this.begin();
-    const lost = await lostFiles(this.#inventory, (tell) => this.#eachKnown(tell));
+    const lost = await lostFiles(this.inventory, (tell) => this.#eachKnown(tell));
     for (const path of lost) this.lookAgain(path);
     this.#schedule.soon();
     return lost.length;
   }
 
-  /** Records the state of a file's row; null if the file no longer has a row. */
-  becomes(path: string, state: string | null): void {
-    this.#inventory.becomes(path, state);
-  }
-
   /** @param comparing paths that the caller is comparing before it decides about them */
   accounts(comparing: Iterable<string>): Accounts {
     const { ignored } = this.#reconciler;
-    return accountsOf(this.#inventory, { refused: this.#refused.paths, ignored, comparing });
-  }
-
-  /** Returns files that the sink accepted but that have no row. There should be none. */
-  unaccounted(): readonly string[] {
-    return this.#inventory.unaccounted();
+    return accountsOf(this.inventory, { refused: this.#refused.paths, ignored, comparing });
   }
 
   /** Returns the number of files visited by the current scan, or by the last one. */
@@ -267,15 +251,10 @@ export class FolderWatcher implements AsyncDisposable {
     return this.#settler.settling();
   }
 
-  /** Returns the settling files without descriptions, because there may be 100,000. */
-  waiting(): Iterable<Pick<SettlingFile, 'path' | 'kind'>> {
-    return this.#inventory.waiting.values();
-  }
-
   activity(): WatchActivity {
     const isDeaf = this.#folder.watch === 'polling' || this.#hints.gap !== null;
     let lackMarkers = 0;
-    for (const { lacksMarker } of this.#inventory.waiting.values()) if (lacksMarker) lackMarkers += 1;
+    for (const { lacksMarker } of this.inventory.waiting.values()) if (lacksMarker) lackMarkers += 1;
     return {
       by: isDeaf ? 'scans' : this.#hints.isPolled ? 'events and scans' : 'events',
       heardMsAgo: this.#hints.heardMsAgo,
@@ -295,7 +274,7 @@ export class FolderWatcher implements AsyncDisposable {
   }
 
   counts(): WatchCounts {
-    return this.#inventory.counts(this.#refused.paths, this.#reconciler.ignored);
+    return countsOf(this.accounts([]));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -311,7 +290,7 @@ export class FolderWatcher implements AsyncDisposable {
   }
 
   async #begin(): Promise<void> {
-    const { taken } = this.#inventory;
+    const { taken } = this.inventory;
     const devices = new Set<string>();
     const files = new Map<string, FileVersion>();
     const note = ({ path, version }: KnownFile): void => {
@@ -348,7 +327,7 @@ export class FolderWatcher implements AsyncDisposable {
       logger.error('Cannot save the state of the folder', { folder, err: error });
     }
     // Files that settled while the folder was frozen are offered now instead of at their next check.
-    if (state.state !== 'frozen') for (const path of this.#inventory.waiting.keys()) this.#settler.hint(path);
+    if (state.state !== 'frozen') for (const path of this.inventory.waiting.keys()) this.#settler.hint(path);
   }
 
   /** @param hasClosed whether a closed directory is waiting to be reported */

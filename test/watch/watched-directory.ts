@@ -66,6 +66,13 @@ export function manualEvents(): { readonly open: OpenEvents; readonly opened: Ev
 /** No events at all: whatever a watcher finds was found by a scan. */
 export const deaf: OpenEvents = () => ({ watch: () => undefined, [Symbol.asyncDispose]: () => Promise.resolve() });
 
+/** Remembers nothing of the folder; the rows expect every file. */
+const forgetful: RootStore = {
+  load: async () => null,
+  save: async () => undefined,
+  expected: async (_, paths, which) => (which === 'unfinished' ? 0 : paths.length),
+};
+
 /** A temporary directory with a watcher on it and everything it reported. */
 export class WatchedDirectory implements AsyncDisposable {
   readonly path: string;
@@ -93,6 +100,7 @@ export class WatchedDirectory implements AsyncDisposable {
       accepts: (path) => (/\.(mp4|mkv)$/u.test(path) ? 'media' : path.endsWith('.yaml') ? 'sidecar' : null),
       markerOf: () => null,
       isExcluded: () => false,
+      isOnlyRead: false,
       leavesOut: () => false,
       nested: [],
       ...setup.folder,
@@ -118,8 +126,15 @@ export class WatchedDirectory implements AsyncDisposable {
       },
     };
     const clock = setup.clock ?? fastClock(5);
-    const roots = setup.roots === undefined ? {} : { roots: setup.roots };
-    const options = { folder, sink, known, clock, logger: this.#logger(), ...roots };
+    const options = {
+      folder,
+      sink,
+      known,
+      clock,
+      logger: this.#logger(),
+      owner: null,
+      roots: setup.roots ?? forgetful,
+    };
     this.watcher = new FolderWatcher(options, setup.openEvents ?? openEvents);
   }
 

@@ -42,14 +42,9 @@ export async function planFolder(folder: FolderConfig, world: FolderPlanWorld): 
 }
 
 async function look(router: FolderRouter, world: FolderPlanWorld): Promise<Survey> {
-  const { path, settleMs, rescanMs, watch } = router.folder;
-  const { accepts, isExcluded, leavesOut, markerOf } = router;
   const nested = nestedIn(router.folder, world.config.folders);
   const known = world.ledger ?? { known: () => Promise.resolve() };
-  const survey = await surveyFolder(
-    { path, settleMs, rescanMs, watch, nested, isExcluded, leavesOut, markerOf, accepts },
-    { ...world, known },
-  );
+  const survey = await surveyFolder(router.watchSettings(nested), { ...world, known });
   return {
     ...survey,
     files: survey.files.filter((file) => world.isWanted(file.path)),

@@ -99,12 +99,7 @@ function encodingOf(start: Buffer): string {
 /** Whether the path is missing, a link, or not a regular file. */
 function isNoFile(error: unknown): boolean {
   const isOther = error instanceof FileVanishedError || error instanceof FileChangedError;
-  return isOther || error instanceof NotInFolderError || isMissing(error);
-}
-
-function isMissing(error: unknown): boolean {
-  const code = errnoOf(error);
-  return code === 'ENOENT' || code === 'ENOTDIR';
+  return isOther || error instanceof NotInFolderError || ['ENOENT', 'ENOTDIR'].includes(errnoOf(error));
 }
 
 /**

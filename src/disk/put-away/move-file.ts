@@ -116,7 +116,7 @@ async function place(file: MovableFile, to: string): Promise<boolean> {
     const code = errnoOf(error);
     if (code === 'EEXIST') return finish(file, to);
     if (code === 'EXDEV') return copyAcross(file, to);
-    if (code !== undefined && linkless.has(code)) return renameIfFree(file.path, to);
+    if (linkless.has(code)) return renameIfFree(file.path, to);
     throw error;
   }
   await forget(file.path, to);
@@ -173,7 +173,7 @@ function isReservation(stats: BigIntStats): boolean {
  * Moves to another file system below the folder: copies under a hidden name, syncs, links, then removes the original.
  */
 async function copyAcross(file: MovableFile, to: string): Promise<boolean> {
-  if (await isTaken(to)) return finish(file, to);
+  if (await isThere(to)) return finish(file, to);
   const partial = `${dirname(to)}/${partialName(file.id)}`;
   try {
     await copyFile(file.source, partial, constants.COPYFILE_EXCL);
@@ -194,14 +194,7 @@ async function nameCopy(partial: string, to: string): Promise<boolean> {
   } catch (error) {
     const code = errnoOf(error);
     if (code === 'EEXIST') return false;
-    if (code !== undefined && linkless.has(code)) return renameIfFree(partial, to);
+    if (linkless.has(code)) return renameIfFree(partial, to);
     throw error;
   }
-}
-
-async function isTaken(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

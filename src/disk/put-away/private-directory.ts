@@ -1,7 +1,7 @@
 import { lstat, mkdir, rename, rmdir, readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { errnoOf } from '../../errno.ts';
-import { inDirectory } from '../held-directory.ts';
+import { inDirectory, unlessThere } from '../held-directory.ts';
 import type { HeldDirectory } from '../held-directory.ts';
 import { moveFile } from './move-file.ts';
 
@@ -118,10 +118,6 @@ async function isThere(path: string): Promise<boolean> {
     if (code === 'ENOENT' || code === 'ENOTDIR') return false;
     throw error;
   }
-}
-
-function unlessThere(error: unknown): void {
-  if (errnoOf(error) !== 'EEXIST') throw error;
 }
 
 const ours = new RegExp(`^${privateDirectoryOf('(f_[0-9a-f]{12})').replace('.', '\\.')}$`);

@@ -32,12 +32,16 @@ export async function boxAt(readAt: ReadAt, at: number, outerEnd: number): Promi
   return length < 16n ? 'garbage' : box(type, at, { header: 16, length });
 }
 
-/** The type of a box that has not been written yet. */
-export const UNWRITTEN = '\0\0\0\0';
+/** Whether a box from `boxesIn` stands for space that has not been written yet. */
+export function isUnwritten({ type }: Box): boolean {
+  return type === UNWRITTEN;
+}
+
+const UNWRITTEN = '\0\0\0\0';
 
 /**
  * Returns the boxes inside a box, up to invalid data or a box that does not fit. If zeros fill the rest of the outer
- * box, the last one returned has the type `UNWRITTEN`.
+ * box, the last one returned is unwritten.
  */
 export async function boxesIn(readAt: ReadAt, outer: Box): Promise<readonly Box[]> {
   const boxes: Box[] = [];

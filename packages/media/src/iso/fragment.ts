@@ -1,4 +1,4 @@
-import { boxesIn, UNWRITTEN } from './boxes.ts';
+import { boxesIn, isUnwritten } from './boxes.ts';
 import type { Box } from './boxes.ts';
 import { lastFrame } from './movie.ts';
 import type { Samples, Track } from './movie.ts';
@@ -18,7 +18,7 @@ export async function samplesOf(
 ): Promise<readonly Samples[] | 'unwritten'> {
   const runs: Samples[] = [];
   const boxes = await boxesIn(readAt, fragment);
-  if (boxes.some(({ type }) => type === UNWRITTEN)) return 'unwritten';
+  if (boxes.some(isUnwritten)) return 'unwritten';
   for (const track of boxes.filter(({ type }) => type === 'traf').slice(0, MOST_TRACKS)) {
     const found = await samplesOfTrack(readAt, track, { fragment, tracks, isFirst: runs.length === 0 });
     if (found === 'unwritten') return found;
@@ -42,7 +42,7 @@ async function samplesOfTrack(
   }: { readonly fragment: Box; readonly tracks: readonly Track[]; readonly isFirst: boolean },
 ): Promise<Samples | 'unwritten' | null> {
   const boxes = await boxesIn(readAt, track);
-  if (boxes.some(({ type }) => type === UNWRITTEN)) return 'unwritten';
+  if (boxes.some(isUnwritten)) return 'unwritten';
   const header = await startOf(readAt, boxes, 'tfhd');
   const run = await startOf(readAt, boxes, 'trun');
   if (header.length < 8 || run.length < 8) return null;

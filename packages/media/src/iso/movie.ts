@@ -1,4 +1,4 @@
-import { boxesIn, UNWRITTEN } from './boxes.ts';
+import { boxesIn, isUnwritten } from './boxes.ts';
 import type { Box } from './boxes.ts';
 import { missingBytes } from '../media-file.ts';
 import type { ReadAt } from '../media-file.ts';
@@ -156,10 +156,6 @@ async function contentOf(readAt: ReadAt, box: Box | undefined, length: number, f
 }
 
 const NOTHING = Buffer.alloc(0);
-
-function isUnwritten({ type }: Box): boolean {
-  return type === UNWRITTEN;
-}
 
 /** What an index states about a track's last samples (frames). */
 export interface Samples {
