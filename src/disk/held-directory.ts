@@ -125,7 +125,6 @@ function strange(path: string, cause?: unknown): NotInFolderError {
   return new NotInFolderError(`${JSON.stringify(path)} is a link or not a directory`, { cause });
 }
 
-/** Ignores that a directory to create exists already. */
 export function unlessThere(error: unknown): void {
   if (errnoOf(error) !== 'EEXIST') throw error;
 }

@@ -1,5 +1,6 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { durationOf } from '@dropcast/media';
 import { isRefusal, whyClosed } from '../read-permission.ts';
 import { unlessHung } from '../unless-hung.ts';
 import type { InstalledService } from '../config/installed-service.ts';
@@ -10,12 +11,12 @@ import type { Failure } from '../pipeline/file/failure.ts';
 import type { Answer, FileAt, LocalFiles } from '../pipeline/file/ports.ts';
 import { folderAway } from '../pipeline/pause.ts';
 import { isImportLink } from '../routing/import-link.ts';
-import { hashAccepted } from './accepted-file.ts';
+import { hashAccepted, openRegular } from './accepted-file.ts';
 import { ChecksumReader } from './checksums/read-checksums.ts';
 import { closedFile, forPutAway, toDiskFailure } from './failure.ts';
 import { putAway } from './put-away/put-away.ts';
 import { RenamedError } from './put-away/private-directory.ts';
-import { requireWatched } from './held-directory.ts';
+import { requireWatched, inDirectory } from './held-directory.ts';
 import type { IsWatched, Watched } from './held-directory.ts';
 
 interface LocalFilesWorld {
@@ -26,7 +27,6 @@ interface LocalFilesWorld {
   whyAway(folder: string, missing?: string): Promise<string | null>;
   /** Returns the process that currently has a file open for writing, as far as visible; null if there is none. */
   writerOf(version: FileVersion): Promise<string | null>;
-  /** Whether a sidecar still has another existing video. */
   isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
   /** Files in all other folders fail; see `requireWatched`. */
   readonly isWatched: IsWatched;
@@ -161,3 +161,26 @@ const changed: Failure = {
   code: 'changed',
   message: 'the file is no longer the one that was accepted',
 };
+
+/**
+ * Returns a file's duration according to its container. Reads only a few pieces of the file and follows no link out of
+ * its folder.
+ *
+ * @returns seconds; null if the container does not state the duration, the format is unknown, or the file cannot be
+ *   read
+ */
+export async function mediaDuration(folder: string, path: string): Promise<number | null> {
+  try {
+    await using file = await inDirectory({ folder, directory: posix.dirname(path) }, (held) =>
+      openRegular(held.at(posix.basename(path))),
+    );
+    const stats = await file.stat();
+    if (!stats.isFile()) return null;
+    return await durationOf(async (position, length) => {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, position);
+      return buffer.subarray(0, bytesRead);
+    }, stats.size);
+  } catch {
+    return null;
+  }
+}

@@ -13,7 +13,6 @@ export interface Arrival {
   readonly version: FileVersion;
   /** Why a settled file must not be sent; null for a sound file. */
   readonly flaw: string | null;
-  /** True if the flaw is that dropcast may not read the file. */
   readonly isUnreadable?: boolean;
   readonly sourceUrl: string | null;
   readonly route: Route;

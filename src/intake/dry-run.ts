@@ -10,7 +10,6 @@ import type { Runner } from '../pipeline/steps/runner.ts';
 import { createIntake } from './intake.ts';
 import type { Intake } from './intake.ts';
 
-/** Ledger queries that an intake needs. */
 export type RehearsalLedger = Pick<IntakeStore, 'atPath' | 'atLocation' | 'pathsNamed'> & Pick<FileStore, 'load'>;
 
 /** An intake that decides like the real one but writes nothing. */

@@ -139,7 +139,6 @@ function systemNow(): bigint {
 interface OlderLedgerWorld {
   readonly selection: Pick<SelectionStore, 'ids'>;
   readonly rows: Pick<Rows, 'claim'>;
-  /** Returns the time in epoch milliseconds. */
   now(): number;
 }
 

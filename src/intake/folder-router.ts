@@ -76,7 +76,9 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
     const directory = posix.dirname(markerPath);
     const paths = spellings(posix.basename(markerPath)).map((name) => posix.join(directory, name));
     const read = await readSmallFiles(folder.path, paths);
-    return read.flatMap(({ name, sha256 }) => (sha256 === null ? [] : [{ path: posix.join(directory, name), sha256 }]));
+    return read.flatMap((file) =>
+      'why' in file ? [] : [{ path: posix.join(directory, file.name), sha256: file.sha256 }],
+    );
   };
   return {
     folder,
@@ -106,8 +108,8 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
     /** Reads the address from a link file. */
     sourceUrl: async (path: string): Promise<ImportLink> => {
       const [link] = await readSmallFiles(folder.path, [path]);
-      if (typeof link?.text === 'string') return parseImportLink(path, link.text);
-      return { ok: false, why: link?.text?.why ?? 'the link file is no longer there' };
+      if (link === undefined) return { ok: false, why: 'the link file is no longer there' };
+      return 'why' in link ? { ok: false, why: link.why } : parseImportLink(path, link.text);
     },
     /** Returns path prefixes (up to a dot or the end) of videos that this sidecar or proof may belong to. */
     stemsOf: (path: string): readonly string[] => {
@@ -167,12 +169,11 @@ function createFilter({ include, exclude }: FolderConfig, marker: DoneMarker | n
 }
 
 async function readSidecar(folder: string, names: readonly string[]): Promise<SidecarReading> {
-  const found: { name: string; text: string; sha256: string; id: string | null }[] = [];
-  for (const { name, text, sha256, id } of await readSmallFiles(folder, names)) {
+  const found: Exclude<SmallFile, { readonly why: string }>[] = [];
+  for (const file of await readSmallFiles(folder, names)) {
+    if ('why' in file) return { ok: false, why: `sidecar "${file.name}": ${file.why}` };
     // On a case-insensitive file system, one file is found under several names.
-    if (found.some((other) => other.id === id)) continue;
-    if (typeof text === 'string') found.push({ name, text, sha256: sha256 ?? '', id });
-    else if (text !== null) return { ok: false, why: `sidecar "${name}": ${text.why}` };
+    if (!found.some(({ id }) => id === file.id)) found.push(file);
   }
   // Sorted for a stable message, because directory order is arbitrary.
   const [first, second] = found.toSorted((one, other) => (one.name < other.name ? -1 : 1));
@@ -199,17 +200,17 @@ export function routedFile(path: string, version: FileVersion): RoutedFile {
   return { path, modifiedMs: Number(BigInt(version.mtimeNs) / 1_000_000n) };
 }
 
-/** Text of a sidecar or link file; null if there is no such file; `why` if it is unusable. */
-type SmallText = string | null | { readonly why: string };
-
-interface SmallFile {
-  readonly name: string;
-  readonly text: SmallText;
-  /** SHA-256 of the bytes that were read, hex; null if none were. */
-  readonly sha256: string | null;
-  /** Identifies the file; null if nothing was read. */
-  readonly id: string | null;
-}
+/** A sidecar or link file that exists, or why it is unusable. */
+type SmallFile = { readonly name: string } & (
+  | {
+      readonly text: string;
+      /** SHA-256 of the bytes that were read, hex. */
+      readonly sha256: string;
+      /** Device and inode. */
+      readonly id: string;
+    }
+  | { readonly why: string }
+);
 
 /**
  * Reads small files from one directory of a watched folder. Never follows a link, never blocks on a FIFO, never reads
@@ -217,23 +218,22 @@ interface SmallFile {
  *
  * @param folder absolute path of the watched folder
  * @param paths relative to the folder, all in the same directory
- * @returns results in the order of `paths`
+ * @returns the files that exist, in the order of `paths`
  */
 async function readSmallFiles(folder: string, paths: readonly string[]): Promise<readonly SmallFile[]> {
   const [first] = paths;
-  if (first === undefined) return [];
-  const names = paths.map((path) => posix.basename(path));
   // Checked first: most files have no sidecar, and opening each directory on the path costs two system calls.
-  if (!(await mayOneBeThere(paths.map((path) => join(folder, path)))))
-    return names.map((name) => ({ name, text: null, sha256: null, id: null }));
+  if (first === undefined || !(await mayOneBeThere(paths.map((path) => join(folder, path))))) return [];
+  const names = paths.map((path) => posix.basename(path));
   try {
-    return await inDirectory({ folder, directory: posix.dirname(first) }, async (held) =>
-      Promise.all(names.map(async (name) => ({ name, ...(await readSmall(held.at(name))) }))),
+    const files = await inDirectory({ folder, directory: posix.dirname(first) }, (held) =>
+      Promise.all(names.map((name) => readSmall(held.at(name), name))),
     );
+    return files.flatMap((file) => file ?? []);
   } catch (error) {
     // A directory that is missing or has become a link contains no valid sidecar.
-    const text = error instanceof NotInFolderError ? null : unread(error);
-    return names.map((name) => ({ name, text, sha256: null, id: null }));
+    const why = error instanceof NotInFolderError ? null : whyUnread(error);
+    return why === null ? [] : names.map((name) => ({ name, why }));
   }
 }
 
@@ -244,7 +244,7 @@ function mayOneBeThere(paths: readonly string[]): Promise<boolean> {
   for (const path of paths)
     lstat(path, (error) => {
       unanswered -= 1;
-      if (error === null || unread(error) !== null) resolve(true);
+      if (error === null || whyUnread(error) !== null) resolve(true);
       else if (unanswered === 0) resolve(false);
     });
   return promise;
@@ -253,24 +253,25 @@ function mayOneBeThere(paths: readonly string[]): Promise<boolean> {
 /** Size limit for sidecars and links, which normally have a few lines. */
 const mostBytes = 256 * 1024;
 
-async function readSmall(path: string): Promise<Omit<SmallFile, 'name'>> {
+/** @returns null if there is no such file */
+async function readSmall(path: string, name: string): Promise<SmallFile | null> {
   let file;
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = errnoOf(error);
-    const text = isRefusal(code) ? { why: `cannot be read: ${await whyClosed(path, 'file', code)}` } : unread(error);
-    return { text, sha256: null, id: null };
+    const why = isRefusal(code) ? `cannot be read: ${await whyClosed(path, 'file', code)}` : whyUnread(error);
+    return why === null ? null : { name, why };
   }
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) return useless('is not a regular file');
+    if (!stats.isFile()) return { name, why: 'is not a regular file' };
     const bytes = stats.size > mostBytes ? null : await readAtMost(mostBytes, file);
-    if (bytes === null) return useless(`is larger than ${mostBytes / 1024} KiB`);
+    if (bytes === null) return { name, why: `is larger than ${mostBytes / 1024} KiB` };
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { text, sha256: createHash('sha256').update(bytes).digest('hex'), id: `${stats.dev}:${stats.ino}` };
+    return { name, text, sha256: createHash('sha256').update(bytes).digest('hex'), id: `${stats.dev}:${stats.ino}` };
   } catch (error) {
-    return useless(error instanceof TypeError ? 'is not UTF-8 text' : 'cannot be read');
+    return { name, why: error instanceof TypeError ? 'is not UTF-8 text' : 'cannot be read' };
   } finally {
     await file.close();
   }
@@ -290,13 +291,10 @@ async function readAtMost(most: number, file: FileHandle): Promise<Buffer | null
   return null;
 }
 
-function useless(why: string): Omit<SmallFile, 'name'> {
-  return { text: { why }, sha256: null, id: null };
-}
-
-function unread(error: unknown): SmallText {
+/** @returns null if the file is missing */
+function whyUnread(error: unknown): string | null {
   const code = errnoOf(error);
   // If a video's name has the maximum length, the name of its sidecar is too long to exist.
   const isMissing = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
-  return isMissing ? null : { why: `cannot be read (${code})` };
+  return isMissing ? null : `cannot be read (${code})`;
 }

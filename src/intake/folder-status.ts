@@ -2,8 +2,8 @@ import { posix } from 'node:path';
 import type { FolderConfig } from '../config/config.ts';
 import { folded } from '../routing/text.ts';
 import { stemOf } from '../routing/sidecar.ts';
-import type { LeftOut } from '../watch/left-out.ts';
 import { isTakenIn } from '../watch/ports.ts';
+import type { LeftOut } from '../watch/ports.ts';
 import type {
   Accounts,
   CompleteFile,
@@ -22,13 +22,11 @@ export interface FolderStatus {
   /** Path counts. Every path in the folder is in exactly one bucket. */
   readonly paths: WatchCounts;
   readonly accounts: Accounts;
-  /** The first refused path. */
   readonly refused: RefusedPath | null;
   /** The first hundred refused paths. */
   readonly refused_paths: readonly RefusedPath[];
   /** Files that `include` does not select. */
   readonly left_out: LeftOut;
-  /** How new files are found. */
   readonly by: WatchActivity['by'];
   /** Last event, in epoch milliseconds; null if none since the start. */
   readonly last_event_at: number | null;
@@ -39,7 +37,6 @@ export interface FolderStatus {
   readonly is_scanning: boolean;
   /** Name of the done markers; null if files need none. */
   readonly done_marker: string | null;
-  /** Number of files that are waiting for their done marker. */
   readonly without_marker: number;
   /** Files that look like sidecars but have no matching video. */
   readonly lone_sidecars: LoneSidecarsView;

@@ -31,7 +31,6 @@ interface FoldersOptions extends FolderWorld {
   readonly ledger: FolderWorld['ledger'] & RowStore<'unrouted'> & Pick<LedgerView, 'movedBy'>;
 }
 
-/** All watched folders of a configuration. */
 export class Folders implements AsyncDisposable {
   readonly #world: FoldersOptions;
   readonly #held: HeldFiles;
@@ -103,7 +102,6 @@ export class Folders implements AsyncDisposable {
     return this.#all().flatMap(({ path, frozen }) => (frozen === null ? [] : { path, why: frozen.why }));
   }
 
-  /** Returns the videos and links that are settling. A sidecar counts with its video. */
   settling(): readonly SettlingFile[] {
     return this.#all().flatMap((folder) => folder.settling());
   }
@@ -174,7 +172,6 @@ export class Folders implements AsyncDisposable {
     return this.#watched.get(path)?.adopt() ?? notWatched(path);
   }
 
-  /** Scans now. */
   async rescan(): Promise<void> {
     await Promise.all(this.#all().map(({ watcher }) => watcher.rescan()));
   }

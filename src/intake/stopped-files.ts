@@ -6,6 +6,10 @@ import type { RowStore } from '../pipeline/file/row-groups.ts';
 import type { Runner } from '../pipeline/steps/runner.ts';
 import type { Logger } from '../log/logger.ts';
 import { isRoutedRegularly } from './reroute.ts';
+import { errnoOf } from '../errno.ts';
+import { giveBackAll, rowOfPrivateDirectory } from '../disk/put-away/private-directory.ts';
+import type { FileStore } from '../pipeline/file/ports.ts';
+import type { Rows } from '../pipeline/file/rows.ts';
 
 interface StoppedFilesWorld {
   readonly store: RowStore<'stopped by disk'>;
@@ -111,7 +115,6 @@ export class HeldFiles implements AsyncDisposable {
     await this.#reroute();
   }
 
-  /** Starts the regular check. */
   start(): void {
     if (this.#isClosed) return;
     this.#timer = setTimeout(() => {
@@ -138,4 +141,48 @@ export class HeldFiles implements AsyncDisposable {
     }
     if (areAllRouted) this.#finished = Math.max(this.#finished, wanted);
   }
+}
+
+interface LeftBehindWorld {
+  readonly store: Pick<FileStore, 'load'>;
+  readonly rows: Pick<Rows, 'claim'>;
+  readonly logger: Logger;
+}
+
+/**
+ * Handles a private directory, found by a scan, that holds a file being put away. The put-away round finishes what a
+ * crash left there, as long as the row says so. If the ledger is lost or the parent directory was renamed, nothing else
+ * would look inside, so the files get their names back.
+ *
+ * @param directory relative to the folder
+ */
+export type LeftBehind = (folder: string, directory: string) => Promise<void>;
+
+export function createLeftBehind({ store, rows, logger }: LeftBehindWorld): LeftBehind {
+  const giveBack = async (folder: string, directory: string): Promise<void> => {
+    try {
+      for (const path of await giveBackAll(folder, directory))
+        logger.warn('Restored the name of a file that was about to be moved or deleted', { folder, path });
+    } catch (error) {
+      // The put-away round was faster.
+      if (errnoOf(error) === 'ENOENT') return;
+      logger.warn('Cannot restore the name of a file that was about to be moved or deleted', {
+        folder,
+        path: directory,
+        err: error,
+      });
+    }
+  };
+  return async (folder, directory) => {
+    const id = rowOfPrivateDirectory(directory);
+    if (id === null) return;
+    if ((await store.load(id)) === null) return giveBack(folder, directory);
+    await rows.claim(id, async ({ facts }) => {
+      if (!isToBePutAway(facts)) await giveBack(folder, directory);
+    });
+  };
+}
+
+function isToBePutAway({ disposal }: Facts): boolean {
+  return disposal === 'pending' || disposal === 'waiting';
 }

@@ -35,8 +35,7 @@ import type { FolderRouter } from './folder-router.ts';
 import { countVideosSettling, folderStatus, videosSettling, LoneSidecars } from './folder-status.ts';
 import type { FolderStatus } from './folder-status.ts';
 import type { Accepted, Intake } from './intake.ts';
-import type { LeftBehind } from './left-behind.ts';
-import type { StoppedFiles } from './stopped-files.ts';
+import type { LeftBehind, StoppedFiles } from './stopped-files.ts';
 
 export interface FolderWorld {
   readonly intake: Intake;

@@ -27,7 +27,6 @@ export interface Wait {
 export interface Complete {
   readonly is: 'complete';
   readonly flaw: string | null;
-  /** True if the flaw is that dropcast may not read the file. */
   readonly isUnreadable: boolean;
   readonly doubt: string | null;
 }
@@ -38,9 +37,7 @@ interface JudgeOptions {
   readonly folder: MarkedFolder & { readonly settleMs: number };
   readonly clock: MonotonicClock;
   readonly writers: OpenWriters;
-  /** Limits concurrent disk access. */
   readonly limit: LimitFunction;
-  /** Whether the folder can currently be trusted. */
   readonly isRootSound: () => Promise<boolean>;
 }
 
@@ -96,14 +93,12 @@ export function createJudge({ folder, clock, writers, limit, isRootSound }: Judg
   };
 }
 
-/** Returns how long a file must stay unchanged, in milliseconds, given the result of checking its bytes. */
 function quietMs(check: BytesCheck, flaw: string | null, settleMs: number): number {
   if (check.is === 'unreadable') return UNREADABLE_MS;
   if (flaw !== null) return graceMs(settleMs);
   return check.is === 'doubtful' ? check.passesAfterMs : 0;
 }
 
-/** @param forMs milliseconds until the next check @param why see `Wait` */
 export function wait(forMs: number, why: string | null): Wait {
   return { is: 'wait', forMs, why };
 }
@@ -219,7 +214,6 @@ class DownloadParts {
   #listed: { readonly directory: string; readonly atMs: number; readonly names: Promise<readonly string[]> } | null =
     null;
 
-  /** @param folder absolute path of the watched folder */
   constructor(folder: string, clock: MonotonicClock) {
     this.#folder = folder;
     this.#clock = clock;
@@ -233,7 +227,6 @@ class DownloadParts {
     return names.find((name) => name.startsWith(`${stem}.`) && STILL_WRITTEN.test(name)) ?? null;
   }
 
-  /** Lists a directory; returns an empty list if that fails. */
   #list(directory: string): Promise<readonly string[]> {
     const now = this.#clock.elapsed();
     if (this.#listed?.directory !== directory || now - this.#listed.atMs > LISTING_LASTS_MS)

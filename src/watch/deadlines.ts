@@ -52,7 +52,6 @@ export class Deadlines {
     this.#times.delete(key);
   }
 
-  /** Resumes delivery once the receiver has room again. */
   resume(): void {
     if (!this.#isFull) return;
     this.#isFull = false;

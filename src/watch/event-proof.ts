@@ -22,33 +22,24 @@ export class EventProof {
   #untestedBecause: string | null = null;
   #heard: (() => void) | null = null;
   #cancelNext: (() => void) | null = null;
-  #running: Promise<void> = Promise.resolve();
-  #isRunning = false;
+  #running: Promise<void> | null = null;
 
   constructor(options: EventProofOptions) {
     this.#options = options;
   }
 
-  /** Why events are not arriving, or null. */
   get deafBecause(): string | null {
     return this.#deafBecause;
   }
 
-  /** Why the test could not run, or null. */
   get untestedBecause(): string | null {
     return this.#untestedBecause;
   }
 
-  /** Starts testing, once the watches are in place. */
   begin(): void {
-    if (this.#isRunning || this.#options.signal.aborted) return;
-    this.#isRunning = true;
-    this.#running = this.#test().finally(() => {
-      this.#isRunning = false;
-    });
+    if (!this.#options.signal.aborted) this.#running ??= this.#test().finally(() => (this.#running = null));
   }
 
-  /** Records that an event for the test file arrived. */
   heard(): void {
     this.#heard?.();
   }

@@ -37,7 +37,6 @@ import type { RoughStats } from './taken-files.ts';
 export interface EventOptions {
   readonly root: string;
   readonly backend: 'auto' | 'native';
-  /** Returns true for directories that are never entered. */
   readonly leavesOut: (absolutePath: string) => boolean;
   /**
    * Returns true for names that one of our files could have. The receiver looks at the path, and watches directories.
@@ -174,7 +173,6 @@ function isInDirectory(details: unknown): details is { readonly watchedPath: str
   return typeof details === 'object' && details !== null && 'watchedPath' in details;
 }
 
-/** Returns the path of a failed file system call, if known. */
 function pathOf(error: unknown): string | undefined {
   return error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : undefined;
 }

@@ -14,7 +14,6 @@ interface HintsOptions extends FolderParts {
   readonly openEvents: OpenEvents;
   /** Minimum time between two openings of the watches. */
   readonly leastReopenMs: number;
-  /** Number of directories to watch across all folders. */
   readonly directories: () => number;
   readonly scanSoon: () => void;
   readonly scanNamesSoon: () => void;
@@ -44,7 +43,6 @@ export class Hints implements AsyncDisposable {
     });
   }
 
-  /** Why events are missing, or null. */
   get gap(): string | null {
     return this.#gaps.why;
   }
@@ -57,7 +55,6 @@ export class Hints implements AsyncDisposable {
     return this.#proof.deafBecause !== null || (folder.watch === 'auto' && root.remote !== null);
   }
 
-  /** Time since the last event, in milliseconds; null if there was none. */
   get heardMsAgo(): number | null {
     return this.#heardAt === null ? null : this.#options.clock.elapsed() - this.#heardAt;
   }
@@ -86,7 +83,6 @@ export class Hints implements AsyncDisposable {
     });
   }
 
-  /** Watches an existing directory. */
   directory(path: string): void {
     const { folder } = this.#options;
     this.#events?.watch(`${folder.path}/${path}`);
@@ -190,7 +186,6 @@ interface EventGapsOptions {
   readonly folder: { readonly path: string };
   /** Why events are not arriving although the watches are in place, or null. See `EventProof`. */
   readonly deafBecause: () => string | null;
-  /** Number of directories to watch across all folders. */
   readonly directories: () => number;
 }
 
@@ -209,7 +204,6 @@ export class EventGaps {
     this.#waitMs = options.leastMs;
   }
 
-  /** Why events are missing, or null. */
   get why(): string | null {
     return this.#why ?? this.#options.deafBecause();
   }

@@ -1,9 +1,10 @@
 import { lookKey } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
-import type { Accounts, KnownFile, WatchCounts, WatchSettings, WatchSink } from './ports.ts';
+import type { Accounts, KnownFile, WatchCounts, WatchSettings, WatchSink, LeftOut } from './ports.ts';
 import { TakenFiles } from './taken-files.ts';
 import type { WaitingFile } from './waiting-file.ts';
+import { mediaExtensionOf } from '../config/media-extensions.ts';
 
 /** What every part of a folder's watcher works with. */
 export interface FolderParts {
@@ -34,7 +35,6 @@ export class Inventory {
     if (file !== undefined) file.state = state;
   }
 
-  /** Records that the sink accepted the file as offered. */
   took({ path, kind, version, state }: WaitingFile): void {
     this.taken.set(path, version);
     const now = kind === 'sidecar' || kind === 'proof' ? sidecarState : state;
@@ -168,7 +168,6 @@ export function countsOf({ seen, settling, ignored, refused }: Accounts): WatchC
   return { seen, settling, offered: seen - settling - ignored - refused, ignored, refused };
 }
 
-/** Adds up the accounts of several folders. */
 export function sumOfAccounts(all: readonly Accounts[]): Accounts {
   const sum = (of: (accounts: Accounts) => number): number => all.reduce((total, each) => total + of(each), 0);
   const states = new Set(all.flatMap(({ known }) => Object.keys(known)));
@@ -182,4 +181,49 @@ export function sumOfAccounts(all: readonly Accounts[]): Accounts {
     refused: sum(({ refused }) => refused),
     unaccounted: sum(({ unaccounted }) => unaccounted),
   };
+}
+
+/** Collects the files that a scan leaves out, using bounded memory. */
+export class LeftOutFiles {
+  readonly #isExcluded: (path: string) => boolean;
+  readonly #extensions = new Map<string, number>();
+  readonly #media: string[] = [];
+  readonly #others: string[] = [];
+  #files = 0;
+  #mediaFiles = 0;
+
+  constructor(isExcluded: (path: string) => boolean) {
+    this.#isExcluded = isExcluded;
+  }
+
+  add(path: string): void {
+    this.#files += 1;
+    const extension = mediaExtensionOf(path);
+    const isMedia = extension !== null && !this.#isExcluded(path);
+    const paths = isMedia ? this.#media : this.#others;
+    if (paths.length < MOST_PATHS) paths.push(path);
+    if (!isMedia) return;
+    this.#mediaFiles += 1;
+    this.#extensions.set(extension, (this.#extensions.get(extension) ?? 0) + 1);
+  }
+
+  summary(): LeftOut {
+    const extensions = [...this.#extensions].toSorted(([, one], [, other]) => other - one).slice(0, MOST_EXTENSIONS);
+    return {
+      files: this.#files,
+      media: this.#mediaFiles,
+      extensions: extensions.map(([extension]) => extension),
+      paths: [...this.#media, ...this.#others].slice(0, MOST_PATHS),
+    };
+  }
+}
+
+const MOST_PATHS = 1_000;
+const MOST_EXTENSIONS = 20;
+
+/** Formats `43 left out; 21 look like video: .wmv, .mts`. Empty if no files were left out. */
+export function leftOutWords({ files, media, extensions }: Omit<LeftOut, 'paths'>): string {
+  if (files === 0) return '';
+  if (media === 0) return `${files} left out`;
+  return `${files} left out; ${media} look${media === 1 ? 's' : ''} like video: ${extensions.join(', ')}`;
 }

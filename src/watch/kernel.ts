@@ -80,7 +80,6 @@ export class WatchedDirectories {
 interface Limits {
   readonly watches: number | null;
   readonly instances: number | null;
-  /** Whether this process has reached its limit on open files. */
   readonly isOutOfFiles: boolean;
 }
 

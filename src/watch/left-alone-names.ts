@@ -6,11 +6,9 @@ import { basename, dirname } from 'node:path';
 interface LeftAloneName {
   /** Pattern, case-insensitive: `*` matches any characters, `?` matches one, and `EXT` matches an extension. */
   readonly name: string;
-  /** The program that creates such files. */
   readonly program: string;
   /** Why such a file is not a video to upload. */
   readonly reason: string;
-  /** Where the name is documented. */
   readonly source: string;
 }
 

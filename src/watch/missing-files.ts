@@ -8,7 +8,7 @@ import type { Inventory } from './inventory.ts';
 import { LOOKS_AT_ONCE, lookAt } from './path-entry.ts';
 import type { PathEntry } from './path-entry.ts';
 import type { WatchSettings, WatchSink, RootStore } from './ports.ts';
-import { ofMissingFiles, Rejections } from './rejections.ts';
+import { ofMissingFiles, Rejections } from './refused-paths.ts';
 import type { Settler } from './settler.ts';
 import type { Root } from './root.ts';
 
@@ -17,7 +17,6 @@ interface MissingFilesOptions {
   readonly sink: Pick<WatchSink, 'gone'>;
   readonly clock: MonotonicClock;
   readonly logger: Logger;
-  /** Once aborted, no more files are suspected. */
   readonly signal: AbortSignal;
   readonly inventory: Inventory;
   readonly settler: Pick<Settler, 'forget' | 'hint'>;
@@ -209,7 +208,6 @@ export class VanishBreaker {
     return { before: stillGone, gone: await this.#countLost(stillGone, 'also given up'), there };
   }
 
-  /** Counts the paths that should have a file according to the ledger. */
   async #countLost(paths: readonly string[], which: 'all' | 'unfinished' | 'also given up'): Promise<number> {
     const { folder, roots } = this.#options;
     return paths.length === 0 ? 0 : roots.expected(folder.path, paths, which);

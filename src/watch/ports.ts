@@ -1,7 +1,6 @@
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { RootIdentity } from './root-check.ts';
 import type { ScanTimes } from './scan-schedule.ts';
-import type { LeftOut } from './left-out.ts';
 
 /**
  * `media` is a video or audio file. `link` names a remote address (`.url`, `.webloc`). `sidecar` holds metadata for the
@@ -40,7 +39,6 @@ export interface WatchSettings {
   readonly accepts: (path: string) => FileKind | null;
   /** Returns the path of a file's done marker; `null` if the file needs none. */
   readonly markerOf: (path: string) => string | null;
-  /** Whether `exclude` matches a path. */
   readonly isExcluded: (path: string) => boolean;
   /** Whether a directory, relative to the folder, contains none of our files. It counts as one ignored path. */
   readonly leavesOut: (directory: string) => boolean;
@@ -73,11 +71,9 @@ export interface SettlingFile {
   readonly path: string;
   readonly kind: FileKind;
   readonly version: FileVersion;
-  /** File size in bytes. */
   readonly size: number;
   /** Reason for the wait, in words: `unchanged for 3.2 of 5 s`. */
   readonly why: string;
-  /** Whether the file is waiting for its done marker. */
   readonly lacksMarker: boolean;
 }
 
@@ -218,6 +214,17 @@ export interface Accounts {
   readonly unaccounted: number;
 }
 
+/** Files that the folder's `include` patterns did not select in its last scan. */
+export interface LeftOut {
+  readonly files: number;
+  /** Number of files that look like video or audio and do not match `exclude`; `include` may lack a pattern. */
+  readonly media: number;
+  /** Extensions of the media files, such as `.mts`, most frequent first; at most 20. */
+  readonly extensions: readonly string[];
+  /** Paths of the first files relative to the folder, media first; at most 1,000. */
+  readonly paths: readonly string[];
+}
+
 /** How a folder is watched, with the times of its last event and scan. */
 export interface WatchActivity {
   /** How new files are found. If events report only some of them, scans also run every few seconds. */
@@ -225,7 +232,6 @@ export interface WatchActivity {
   /** Null if no event has arrived since the start. */
   readonly heardMsAgo: number | null;
   readonly scans: ScanTimes;
-  /** Number of files that are waiting for their done marker. */
   readonly lackMarkers: number;
   readonly leftOut: LeftOut;
 }

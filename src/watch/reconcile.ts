@@ -1,9 +1,9 @@
 import { versionOf } from '../pipeline/file/file-version.ts';
 import type { ClosedDirectories, RefusedPaths } from './refused-paths.ts';
 import type { Hints } from './hints.ts';
+import { LeftOutFiles } from './inventory.ts';
 import type { FolderParts } from './inventory.ts';
-import { LeftOutFiles } from './left-out.ts';
-import type { LeftOut } from './left-out.ts';
+import type { LeftOut } from './ports.ts';
 import type { MissingFiles } from './missing-files.ts';
 import { errnoOf } from '../errno.ts';
 import { whyRefused } from './root-check.ts';
@@ -39,7 +39,6 @@ export class Reconciler {
     this.#leftOut = new LeftOutFiles(options.folder.isExcluded).summary();
   }
 
-  /** Number of paths that the last scan ignored. */
   get ignored(): number {
     return this.#ignored;
   }

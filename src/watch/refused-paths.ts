@@ -5,6 +5,8 @@ import { versionOf } from '../pipeline/file/file-version.ts';
 import { whyClosed } from '../read-permission.ts';
 import { UNREADABLE_MS } from './completeness.ts';
 import type { FolderParts } from './inventory.ts';
+import { isLedgerAway } from '../pipeline/file/store-errors.ts';
+import { NotNowError } from './ports.ts';
 
 /**
  * Paths that can never be sent. Each is logged once, with its reason. Between two scans only the first few are logged,
@@ -13,7 +15,6 @@ import type { FolderParts } from './inventory.ts';
 export class RefusedPaths {
   readonly #folder: string;
   readonly #logger: Logger;
-  /** Path → reason. */
   #paths = new Map<string, string>();
   /** Number of paths found since the last scan. */
   #found = 0;
@@ -103,3 +104,52 @@ export class ClosedDirectories {
 
 /** Maximum number of directories to report. The status counts the rest as refused paths. */
 const MOST_REPORTED = 1_000;
+
+/** Log messages for when the sink rejects a kind of report, and for when it accepts such reports again. */
+interface RejectionWords {
+  readonly rejected: string;
+  readonly taken: string;
+}
+
+export const ofFiles: RejectionWords = { rejected: 'Cannot accept a file', taken: 'Accepting files again' };
+export const ofMissingFiles: RejectionWords = {
+  rejected: 'Cannot record a missing file',
+  taken: 'Recording missing files again',
+};
+
+/**
+ * Logs the sink's rejections: one line per cause instead of one per file, and another with the number of files once the
+ * sink accepts them again. On a full disk, a hundred files used to log 700 lines in a minute.
+ */
+export class Rejections {
+  readonly #folder: string;
+  readonly #logger: Logger;
+  readonly #words: RejectionWords;
+  /** Error text → rejected files. */
+  readonly #files = new Map<string, Set<string>>();
+
+  constructor(folder: string, logger: Logger, words: RejectionWords) {
+    this.#folder = folder;
+    this.#logger = logger;
+    this.#words = words;
+  }
+
+  rejected(path: string, retryInMs: number, error: unknown): void {
+    const cause = String(error);
+    const files = this.#files.get(cause);
+    // An unreachable fleet database is reported once, by the daemon.
+    const isNews = files === undefined && !(error instanceof NotNowError) && !isLedgerAway(error);
+    const fields = { folder: this.#folder, path, retryInMs, err: error };
+    if (isNews) this.#logger.warn(`${this.#words.rejected}; further failures of this kind are only counted`, fields);
+    else this.#logger.debug(this.#words.rejected, fields);
+    if (isNews) this.#files.set(cause, new Set([path]));
+    else files?.add(path);
+  }
+
+  /** Logs that the sink accepts reports again, and forgets the rejections. */
+  taken(): void {
+    for (const [cause, files] of this.#files)
+      this.#logger.info(this.#words.taken, { folder: this.#folder, waited: files.size, after: cause });
+    this.#files.clear();
+  }
+}

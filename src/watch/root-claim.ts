@@ -70,12 +70,10 @@ export class RootClaim implements AsyncDisposable {
     this.#isTrusted = true;
   }
 
-  /** Returns the fingerprint of our mark in the folder, or null. */
   mark(): Promise<string | null> {
     return markOf(this.#path, this.#owner.ledger);
   }
 
-  /** Returns why a subdirectory belongs to another dropcast, or null. */
   foreign(directory: string): Promise<string | null> {
     return whyForeign(directory, this.#owner);
   }

@@ -28,7 +28,6 @@ export interface FolderOwner {
   readonly stateDir: string;
   /** Hash that identifies the machine; null if the machine has no id, as in most containers. */
   readonly host: string | null;
-  /** Human-readable name of the machine. */
   readonly hostName: string;
   /** Name of the folder in a fleet's rows; absent without a fleet. */
   readonly place?: string;
@@ -49,7 +48,6 @@ export interface FleetFolders {
   placeOf(folder: string): string;
   /** Returns why the folder is not proven to be the place that its mark names, or null. */
   whyUnproven?(folder: string): string | null;
-  /** Returns the places of all folders that this host watches. */
   watched(): readonly string[];
 }
 
@@ -59,7 +57,6 @@ export type FoundMark =
   /** `isUnread`: the system refused to read the mark. */
   | { readonly is: 'unclear'; readonly why: string; readonly isUnread?: true };
 
-/** Reads a folder's mark, a small regular file. */
 export async function readMark(folder: string): Promise<FoundMark> {
   try {
     const text = await readSmallFile(join(folder, markName));

@@ -17,10 +17,8 @@ interface RootOptions {
   readonly inventory: { readonly taken: KnownVersions };
   /** Keeps other dropcasts away; null if the folder is not claimed. */
   readonly claim: Pick<RootClaim, 'hold' | 'mark' | 'trustNext'> | null;
-  /** Stores the folder's identity across restarts. */
   readonly roots: RootStore;
   readonly logger: Logger;
-  /** Once aborted, nothing more is reported. */
   readonly signal: AbortSignal;
   /** Returns why events are missing, or null. */
   readonly gap: () => string | null;
@@ -198,7 +196,6 @@ export class Root {
     this.report();
   }
 
-  /** Reports the state if it has changed. */
   report(): void {
     const state = this.#state();
     const text = JSON.stringify(state);

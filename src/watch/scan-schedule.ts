@@ -67,7 +67,6 @@ export class ScanSchedule implements AsyncDisposable {
     if (!this.#options.signal.aborted) void this.#follow();
   }
 
-  /** Makes the next scan a deep one, whenever it runs. */
   wantDeep(): void {
     this.#isDeepWanted = true;
   }

@@ -12,7 +12,7 @@ import type { OpenWriters } from './open-writers.ts';
 import { LOOKS_AT_ONCE, lookAt } from './path-entry.ts';
 import type { PathEntry } from './path-entry.ts';
 import type { FileKind, SettlingFile } from './ports.ts';
-import { ofFiles, Rejections } from './rejections.ts';
+import { ofFiles, Rejections } from './refused-paths.ts';
 
 interface SettlerOptions extends FolderParts {
   readonly writers: OpenWriters;
@@ -203,7 +203,6 @@ export class Settler implements AsyncDisposable {
     }
   }
 
-  /** Schedules the next check of a file that must wait. */
   #wait(file: WaitingFile, { forMs, why }: Wait): void {
     file.busy = false;
     file.why = why;
@@ -212,7 +211,6 @@ export class Settler implements AsyncDisposable {
     if (file.disturbed) this.hint(file.path);
   }
 
-  /** Stops settling a file and cancels its next check. */
   #drop(path: string): void {
     this.#inventory.waiting.delete(path);
     this.#deadlines.delete(path);
@@ -227,7 +225,6 @@ export class Settler implements AsyncDisposable {
   }
 }
 
-/** Maximum number of files being checked or offered at the same time. */
 const MOST_AT_WORK = 256;
 const OFFERS_AT_ONCE = 16;
 const LOOK_INTERVAL_MS = 100;

@@ -23,9 +23,7 @@ export interface Survey {
 
 interface SurveyOptions {
   readonly known: KnownFiles;
-  /** Returns why a directory with a mark belongs to another dropcast, or null. */
   whyForeign(absolutePath: string): Promise<string | null>;
-  /** Called with the number of files looked at so far. */
   looked(files: number): void;
   readonly signal: AbortSignal;
 }
@@ -36,7 +34,6 @@ interface Found {
   readonly version: FileVersion;
 }
 
-/** Number of files that are open at the same time. */
 const atOnce = 16;
 
 /**

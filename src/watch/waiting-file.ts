@@ -13,18 +13,14 @@ export interface WaitingFile {
   version: FileVersion;
   /** Time at which this version was first seen. */
   sinceMs: number;
-  /** Longest pause observed between two writes. */
   longestGapMs: number;
-  /** Time of the last check. */
   lookedAtMs: number;
   /** True while the file is being checked or offered. Changes in the meantime only set `disturbed`. */
   busy: boolean;
   disturbed: boolean;
   /** Time at which a process was first found to have the unchanged file open for writing. */
   vetoedSinceMs: number | null;
-  /** Whether the done marker is missing. */
   lacksMarker: boolean;
-  /** Number of times that the sink rejected this version. */
   rejections: number;
   /** State of the file's row, which may exist before the sink has accepted the file; `null` if there is no row. */
   state: string | null;
@@ -99,7 +95,6 @@ export function graceMs(settleMs: number): number {
   return Math.max(10 * settleMs, 30_000);
 }
 
-/** Returns a human-readable reason for the wait. */
 export function whyItWaits(file: WaitingFile, settleMs: number, nowMs: number): string {
   if (file.why !== null) return file.why;
   const required = requiredMs(file, settleMs);

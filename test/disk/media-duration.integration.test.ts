@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import * as fc from 'fast-check';
 import { durationOf } from '@dropcast/media';
 import { describe, expect, test } from 'vitest';
-import { mediaDuration } from '../../src/disk/media-duration.ts';
+import { mediaDuration } from '../../src/disk/local-files.ts';
 import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { includedExtensions, mediaExtensionOf } from '../../src/config/media-extensions.ts';
-import { LeftOutFiles, leftOutWords } from '../../src/watch/left-out.ts';
+import { LeftOutFiles, leftOutWords } from '../../src/watch/inventory.ts';
 
 const gathered = (paths: readonly string[], isExcluded = (_path: string): boolean => false) => {
   const files = new LeftOutFiles(isExcluded);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { NotNowError } from '../../src/watch/ports.ts';
-import { ofFiles, Rejections } from '../../src/watch/rejections.ts';
+import { ofFiles, Rejections } from '../../src/watch/refused-paths.ts';
 
 function recorded() {
   const lines: (readonly [string, string, Readonly<Record<string, unknown>>])[] = [];

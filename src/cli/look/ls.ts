@@ -1,9 +1,9 @@
-import type { FilesView } from '../../view/files/files-view.ts';
 import { filesOf } from '../../view/files/files-view.ts';
+import type { FilesView } from '../../view/files/files-view.ts';
 import { queryWords } from '../../view/files/query.ts';
 import type { StatusView } from '../../view/picture/documents.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { leftOutWords } from '../../watch/left-out.ts';
+import { leftOutWords } from '../../watch/inventory.ts';
 import { queryDaemonOrLedger, queryRunningDaemon } from '../control.ts';
 import type { DaemonPlace } from '../control.ts';
 import { fileTable } from '../output/file-table.ts';

@@ -6,7 +6,7 @@ import { shellWord } from '../../shell-word.ts';
 import { deafWords, comparisonWords, expectationWords } from '../../view/words/picture-words.ts';
 import type { FileView } from '../../view/files/file-view.ts';
 import { fleetTroubles, hostWords } from '../../view/hosts/host-words.ts';
-import { limitSentence } from '../../view/outlook/limit-words.ts';
+import { limitSentence, allowedWords } from '../../view/outlook/limit-words.ts';
 import type { CauseAction } from '../../view/picture/causes.ts';
 import type { CauseView } from '../../view/picture/picture.ts';
 import type { NowFile, Picture, Sentence } from '../../view/picture/picture.ts';
@@ -14,7 +14,7 @@ import { countsAsRead, stageWord } from '../../view/stages.ts';
 import { waitLines } from '../../view/waits.ts';
 import { allowedWords } from '../../view/outlook/limit-words.ts';
 import { clockTime } from '../../view/words/text.ts';
-import { leftOutWords } from '../../watch/left-out.ts';
+import { leftOutWords } from '../../watch/inventory.ts';
 import type { Accounts } from '../../watch/ports.ts';
 import {
   counted,

@@ -8,7 +8,6 @@ import { moveFile } from './move-file.ts';
 /** A file to take out of its directory. */
 interface TakenFile {
   readonly name: string;
-  /** Id of the row that the file belongs to. */
   readonly id: string;
   /** Inspects the file before it is taken. If this throws, the file stays where it is. */
   readonly inspect: () => Promise<void>;

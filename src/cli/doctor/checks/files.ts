@@ -2,7 +2,7 @@ import { needsYouIn } from '../../../view/picture/read-rows.ts';
 import type { FolderStatus } from '../../../intake/folder-status.ts';
 import { stopOf, waitWords } from '../../../view/waits.ts';
 import type { Wait } from '../../../view/waits.ts';
-import { leftOutWords } from '../../../watch/left-out.ts';
+import { leftOutWords } from '../../../watch/inventory.ts';
 import { isRunning, LeftoverFile, nameOf } from '../../probe/leftover.ts';
 import { commandLine, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
