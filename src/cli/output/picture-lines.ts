@@ -12,7 +12,6 @@ import type { CauseView } from '../../view/picture/picture.ts';
 import type { NowFile, Picture, Sentence } from '../../view/picture/picture.ts';
 import { countsAsRead, stageWord } from '../../view/stages.ts';
 import { waitLines } from '../../view/waits.ts';
-import { allowedWords } from '../../view/outlook/limit-words.ts';
 import { clockTime } from '../../view/words/text.ts';
 import { leftOutWords } from '../../watch/inventory.ts';
 import type { Accounts } from '../../watch/ports.ts';
