@@ -1,8 +1,7 @@
 import './thread-pool.ts';
 import { homedir } from 'node:os';
 import { escapeControls } from './log/unsafe-characters.ts';
-import { errorDocument, wantsJson } from './cli/error-document.ts';
-import { hasDocument, printJson } from './cli/output/json.ts';
+import { errorDocument, hasDocument, printJson, wantsJson } from './cli/output/json.ts';
 import { createProgram, usageExitCode } from './cli/program.ts';
 import { CommandError, exitCodes } from './cli/shell.ts';
 import type { Shell } from './cli/shell.ts';

@@ -40,11 +40,7 @@ export async function queryDaemonOrLedger<T>(
   path: string,
   read: (ledger: LedgerToRead | null) => Promise<T>,
 ): Promise<T> {
-  try {
-    return await look<T>(config, path);
-  } catch (error) {
-    return readLedgerInstead(shell, config, error, read);
-  }
+  return look<T>(config, path).catch((error: unknown) => readLedgerInstead(shell, config, error, read));
 }
 
 /**
@@ -62,13 +58,10 @@ export async function readLedgerInstead<T>(
   const why = error instanceof CommandError ? error.cause : error;
   // A group member may not read the state directory, which contains the ledger.
   if (!(why instanceof NotRunningError) || why.cause instanceof NotAllowedError) throw explain(error);
-  try {
-    await using ledger = await openLedgerToRead(config);
+  return inLedgerToRead(config, (ledger) => {
     shell?.stderr.write(`${whoAnswers(ledger)}\n`);
-    return await read(ledger);
-  } catch (error) {
-    throw explainWithoutDaemon(config, error);
-  }
+    return read(ledger);
+  });
 }
 
 /**
@@ -84,15 +77,22 @@ export async function streamDaemonOrLedger(
   make: (ledger: LedgerToRead | null) => Promise<void>,
 ): Promise<void> {
   try {
-    await streamFromDaemon(config.status.socket, asked, asked.read);
-    return;
+    return await streamFromDaemon(config.status.socket, asked, asked.read);
   } catch (error) {
     if (!(error instanceof NotRunningError)) throw explain(error);
   }
+  const whoMakes = (ledger: LedgerToRead | null): string =>
+    ledger?.fleet == null ? 'The daemon is not running.' : whoAnswers(ledger);
+  await inLedgerToRead(config, (ledger) => {
+    shell.stderr.write(`${whoMakes(ledger)}\n`);
+    return make(ledger);
+  });
+}
+
+async function inLedgerToRead<T>(config: DaemonPlace, read: (ledger: LedgerToRead | null) => Promise<T>): Promise<T> {
   try {
     await using ledger = await openLedgerToRead(config);
-    shell.stderr.write(ledger?.fleet == null ? 'The daemon is not running.\n' : `${whoAnswers(ledger)}\n`);
-    await make(ledger);
+    return await read(ledger);
   } catch (error) {
     throw explainWithoutDaemon(config, error);
   }
@@ -104,11 +104,7 @@ export async function streamDaemonOrLedger(
  * @throws {CommandError} with exit code 3 when it is not running
  */
 export async function queryRunningDaemon<T>(config: DaemonPlace, path: string): Promise<T> {
-  try {
-    return await look<T>(config, path);
-  } catch (error) {
-    throw explain(error);
-  }
+  return look<T>(config, path).catch(throwExplained);
 }
 
 /**
@@ -126,12 +122,10 @@ export async function streamRunningDaemon(
     isBegun = true;
     onLine(line);
   };
-  try {
-    await anywhere(config, (socket) => streamFromDaemon(socket, { path, signal }, read));
-  } catch (error) {
+  await anywhere(config, (socket) => streamFromDaemon(socket, { path, signal }, read)).catch((error: unknown) => {
     const isEnd = signal.aborted || (isBegun && error instanceof ControlError);
     if (!isEnd) throw explain(error);
-  }
+  });
 }
 
 async function look<T>(config: DaemonPlace, path: string): Promise<T> {
@@ -190,11 +184,9 @@ function whoAnswers(ledger: LedgerToRead | null): string {
 
 /** Names both causes: PostgreSQL was only queried because no daemon is running. */
 function explainWithoutDaemon({ ledger }: DaemonPlace, error: unknown): unknown {
-  const isAway = error instanceof LedgerError || error instanceof LedgerUnavailableError;
-  if (ledger === null || !isAway) return explain(error);
-  return new CommandError(`the daemon of this host is not running, and ${error.message}`, exitCodes.failed, {
-    cause: error,
-  });
+  if (ledger === null || !isLedgerAway(error)) return explain(error);
+  const message = `the daemon of this host is not running, and ${error.message}`;
+  return new CommandError(message, exitCodes.failed, { cause: error });
 }
 
 /**
@@ -203,11 +195,7 @@ function explainWithoutDaemon({ ledger }: DaemonPlace, error: unknown): unknown 
  * @throws {CommandError} with exit code 3 when it is not running
  */
 export async function commandDaemon<T>(config: DaemonPlace, path: string, body: unknown): Promise<T> {
-  try {
-    return await callDaemon<T>(config.status.socket, 'POST', path, body);
-  } catch (error) {
-    throw explain(error);
-  }
+  return callDaemon<T>(config.status.socket, 'POST', path, body).catch(throwExplained);
 }
 
 /**
@@ -220,12 +208,9 @@ export async function commandDaemonOr<T>(
   { path, body }: { readonly path: string; readonly body: unknown },
   otherwise: () => Promise<T>,
 ): Promise<T> {
-  try {
-    return await commandDaemon<T>(config, path, body);
-  } catch (error) {
-    if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
-    return otherwise();
-  }
+  return callDaemon<T>(config.status.socket, 'POST', path, body).catch((error: unknown) =>
+    error instanceof NotRunningError ? otherwise() : throwExplained(error),
+  );
 }
 
 /**
@@ -252,41 +237,35 @@ export async function withLedger<T>(config: Config, work: (ledger: Ledger) => Pr
  */
 export async function requireSingleHost(config: DaemonPlace): Promise<void> {
   if (config.ledger === null) return;
-  const others = await runningHosts(config);
-  const where =
-    others.length === 0 ? 'start dropcast here' : `run this command on ${others.join(' or ')}, or start dropcast here`;
+  const others = await inLedgerToRead(config, async (ledger) => {
+    const hosts = ledger?.fleet?.known() ?? [];
+    return hosts.filter((host) => isAtWork(host) && host.name !== config.hostName).map(({ name }) => name);
+  });
+  const there = others.length === 0 ? '' : `run this command on ${others.join(' or ')}, or `;
   throw new CommandError(
-    `the daemon of this host is not running, and other hosts share its ledger: ${where}`,
+    `the daemon of this host is not running, and other hosts share its ledger: ${there}start dropcast here`,
     exitCodes.notRunning,
   );
 }
 
-async function runningHosts(config: DaemonPlace): Promise<readonly string[]> {
-  try {
-    await using ledger = await openLedgerToRead(config);
-    const hosts = ledger?.fleet?.known() ?? [];
-    return hosts.filter((host) => isAtWork(host) && host.name !== config.hostName).map(({ name }) => name);
-  } catch (error) {
-    throw explainWithoutDaemon(config, error);
-  }
+function throwExplained(error: unknown): never {
+  throw explain(error);
 }
 
 /** Converts an error to a message and exit code. Bugs are returned unchanged. */
 export function explain(error: unknown): unknown {
-  if (error instanceof NotRunningError) {
-    return new CommandError(
+  const as = (message: string, exitCode: number = exitCodes.failed) =>
+    new CommandError(message, exitCode, { cause: error });
+  if (error instanceof NotRunningError)
+    return as(
       'the daemon is not running: start it with `dropcast run` or `systemctl start dropcast`',
       exitCodes.notRunning,
-      { cause: error },
     );
-  }
-  if (error instanceof LedgerInUseError) {
-    const message =
-      'another dropcast is using the ledger (a daemon that is starting, or `dropcast once`): try again later';
-    return new CommandError(message, exitCodes.failed, { cause: error });
-  }
-  const isRefusal = error instanceof LedgerError || error instanceof LedgerUnavailableError;
-  if (error instanceof ControlError || isRefusal)
-    return new CommandError(error.message, exitCodes.failed, { cause: error });
-  return error;
+  if (error instanceof LedgerInUseError)
+    return as('another dropcast is using the ledger (a daemon that is starting, or `dropcast once`): try again later');
+  return error instanceof ControlError || isLedgerAway(error) ? as(error.message) : error;
+}
+
+function isLedgerAway(error: unknown): error is Error {
+  return error instanceof LedgerError || error instanceof LedgerUnavailableError;
 }

@@ -1,10 +1,9 @@
 import { Command, CommanderError, Help } from 'commander';
 import { addHostCommands, addLedgerCommands } from '../fleet/commands/commands.ts';
-import { actCommands, rareCommands } from './act/commands.ts';
+import { actCommands, notifyCommands, rareCommands } from './act/commands.ts';
 import { addApiCommands } from './api/commands.ts';
 import { addConfigCommands } from './configure/commands.ts';
 import { lookCommands } from './look/commands.ts';
-import { addNotifyCommands } from './notify/commands.ts';
 import { addProbeCommand } from './probe/commands.ts';
 import { addCommands, createRegistry } from './registry.ts';
 import { addDemoCommand, addRunCommands } from './run/commands.ts';
@@ -54,7 +53,8 @@ export function createProgram(
   program.commandsGroup('Less often:');
   addCommands(registry, rareCommands);
   addHostCommands(registry);
-  addNotifyCommands(program, shell, exit);
+  const notify = program.command('notify').description('test the notification targets');
+  addCommands(createRegistry(notify, shell, exit), notifyCommands);
   addLedgerCommands(program, shell);
   addSystemdCommands(program, shell);
   program.commandsGroup('The API of the service:');

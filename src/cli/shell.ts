@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import type { Suspension } from '../suspension.ts';
 
 /** The process as seen by commands. Only main.ts reads `process`. */
@@ -41,5 +42,32 @@ export class CommandError extends Error {
   constructor(message: string, exitCode: number, options?: ErrorOptions) {
     super(message, options);
     this.exitCode = exitCode;
+  }
+}
+
+/** Until the command is stopped, or the reader of its output has gone (`| head`). */
+export interface Reading extends Disposable {
+  readonly signal: AbortSignal;
+  /** Fires the signal. */
+  leave(): void;
+}
+
+export function whileRead({ stdout, stopping }: Pick<Shell, 'stdout' | 'stopping'>): Reading {
+  const reader = new AbortController();
+  const leave = (): void => reader.abort();
+  stdout.once('error', leave);
+  const signal = AbortSignal.any([stopping, reader.signal]);
+  return { signal, leave, [Symbol.dispose]: () => void stdout.off('error', leave) };
+}
+
+/** The user to record for a command: the user behind sudo, if any. */
+export function userName({ env }: Pick<Shell, 'env'>): string {
+  const { SUDO_USER: behind } = env;
+  if (behind !== undefined && behind !== '') return behind;
+  try {
+    return userInfo().username;
+  } catch {
+    // The user ID has no name, as in a container.
+    return `user ${process.getuid?.() ?? 'unknown'}`;
   }
 }

@@ -96,3 +96,13 @@ export const rareCommands: readonly CommandRow[] = [
     load: async () => (await import('./suspects.ts')).suspects,
   },
 ];
+
+/** The commands of `dropcast notify`. */
+export const notifyCommands: readonly CommandRow[] = [
+  {
+    usage: 'test [target]',
+    does: 'send a test message to every notify target, or to the one with this name, and print what each answers',
+    summary: 'send a test message to every target',
+    load: async () => (await import('./notify-test.ts')).notifyTest,
+  },
+];

@@ -12,9 +12,8 @@ import { printResult } from '../output/json.ts';
 import { queryGiven } from '../query-given.ts';
 import type { SelectionOptions } from '../query-given.ts';
 import type { Shared } from '../registry.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { CommandError, exitCodes, userName } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { userName } from './user-name.ts';
 
 type FilesOptions = Shared & SelectionOptions;
 

@@ -14,9 +14,8 @@ import { counted } from '../output/format.ts';
 import { printResult } from '../output/json.ts';
 import { requireLoadable } from '../read-config.ts';
 import type { Shared } from '../registry.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { CommandError, exitCodes, userName } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { userName } from './user-name.ts';
 
 export interface PauseOptions extends Shared {
   readonly all?: boolean;

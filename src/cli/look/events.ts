@@ -13,17 +13,17 @@ import type { NewsHead } from '../../daemon/control/routes/events.ts';
 import { hasColour, paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
+import { dayAndSecond } from '../../view/words/text.ts';
 import { queryRunningDaemon, readLedgerInstead, streamRunningDaemon } from '../control.ts';
 import { shortPath } from '../output/file-table.ts';
 import { counted } from '../output/format.ts';
-import { printJson } from '../output/json.ts';
+import { printResult } from '../output/json.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import type { Shared } from '../registry.ts';
+import { CommandError, exitCodes, whileRead } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-export interface EventsOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface EventsOptions extends Shared {
   readonly follow?: boolean;
   readonly level: string;
   readonly folder?: string;
@@ -41,10 +41,8 @@ export interface EventsOptions {
 export async function events(shell: Shell, options: EventsOptions): Promise<void> {
   const isFollowing = options.follow === true;
   if (isFollowing) shell.takeOverSignals();
-  const reader = new AbortController();
-  const leave = (): void => reader.abort();
-  shell.stdout.once('error', leave);
-  const signal = AbortSignal.any([shell.stopping, reader.signal]);
+  using reading = whileRead(shell);
+  const { signal } = reading;
   const wanted = pastWanted(options);
   const config = await requireDaemonPlace(shell, options.config);
   if (wanted !== null) await readPast(shell, config, { ...options, wanted, signal });
@@ -56,7 +54,6 @@ export async function events(shell: Shell, options: EventsOptions): Promise<void
     });
     if (isFollowing) await readAgain(following, config, signal);
   }
-  shell.stdout.off('error', leave);
 }
 
 interface PastWanted {
@@ -111,10 +108,7 @@ async function readPast(
   };
   const { since } = wanted;
   const ofDaemon = (cursor: string): Promise<PastPage> =>
-    queryRunningDaemon(
-      config,
-      `/events/past?${new URLSearchParams({ since: String(since), after: cursor }).toString()}`,
-    );
+    queryRunningDaemon(config, `/events/past?${String(new URLSearchParams({ since: String(since), after: cursor }))}`);
   await read(ofDaemon).catch((error: unknown) =>
     readLedgerInstead(shell, config, error, async (ledger) => {
       if (ledger === null) return;
@@ -229,22 +223,13 @@ interface PrintedLine extends KeptLine {
 }
 
 function printLine(line: PrintedLine, { json }: EventsOptions, shell: Shell): void {
-  if (json === true) printJson(line, shell.stdout);
-  else shell.stdout.write(`${readable(line, shell)}\n`);
+  printResult(line, { shell, json }, () => `${readable(line, shell)}\n`);
 }
 
 function readable({ at, level, folder, path, text }: KeptLine, shell: Shell): string {
   const place = folder === null ? '' : `${shortPath(path === null ? folder : `${folder}/${path}`, shell) || '.'}: `;
   const name = paint(styles[level], level.padEnd(5), hasColour(shell.stdout, shell.env));
-  return `${timeOf(at)}  ${name}  ${escapeControls(place)}${escapeControls(text)}`;
+  return `${dayAndSecond(at)}  ${name}  ${escapeControls(place)}${escapeControls(text)}`;
 }
 
 const styles: Readonly<Record<NewsLevel, Style>> = { info: 'dim', warn: 'yellow', error: 'red' };
-
-/** Formats local time, such as `2026-11-22 17:08:10`. */
-function timeOf(at: number): string {
-  const date = new Date(at);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-}

@@ -1,17 +1,21 @@
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { serviceOf } from '../../config/installed-service.ts';
 import { ROTATED } from '../../ledger/append-log.ts';
-import { createFailurePrinter, parseFailure } from './failure-lines.ts';
-import { linesOf, tail } from './tail.ts';
-import { printDocument } from '../output/json.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { clockTime, dayAndTime } from '../../view/words/text.ts';
 import type { DaemonPlace } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { printDocument } from '../output/json.ts';
+import type { Shared } from '../registry.ts';
+import { CommandError, exitCodes, whileRead } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-export interface FailuresOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface FailuresOptions extends Shared {
   readonly follow?: boolean;
   /** How far to look back, in milliseconds. */
   readonly since: number;
@@ -24,57 +28,204 @@ export interface FailuresOptions {
 export async function failures(shell: Shell, options: FailuresOptions): Promise<void> {
   const isFollowing = options.follow === true;
   if (isFollowing) shell.takeOverSignals();
-  const reader = new AbortController();
-  const leave = (): void => reader.abort();
-  shell.stdout.once('error', leave);
+  using reading = whileRead(shell);
   const path = logOf(await requireDaemonPlace(shell, options.config));
-  const show = createShow(shell, options, Date.now() - options.since);
+  const sinceMs = Date.now() - options.since;
+  const printer = createFailurePrinter((line) => shell.stdout.write(`${line}\n`), Date.now);
+  let shown = 0;
+  const show = (line: string): void => {
+    const record = parseFailure(line);
+    if (record === null || Date.parse(record.at) < sinceMs) return;
+    shown += 1;
+    if (options.json === true) printDocument(`${line}\n`, shell.stdout);
+    else printer.add(record);
+  };
   try {
-    for await (const line of linesOf(`${path}${ROTATED}`)) show.line(line);
-    for await (const line of tail(path, AbortSignal.any([shell.stopping, reader.signal]))) {
-      if (line !== null) show.line(line);
-      else if (isFollowing) show.flush();
+    for await (const line of linesOf(`${path}${ROTATED}`)) show(line);
+    for await (const line of tail(path, reading.signal)) {
+      if (line !== null) show(line);
+      else if (isFollowing) printer.flush();
       else break;
     }
-    show.flush();
-    if (!isFollowing && options.json !== true && show.shown() === 0)
+    printer.flush();
+    if (!isFollowing && options.json !== true && shown === 0)
       shell.stderr.write('No failures in this time; --since looks further back.\n');
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const sudo =
-      'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')
-        ? '; run the command with sudo, or see the latest with `dropcast events --level warn`'
-        : '';
-    throw new CommandError(`cannot read the failure log ${path}: ${error.message}${sudo}`, exitCodes.failed, {
-      cause: error,
-    });
-  } finally {
-    shell.stdout.off('error', leave);
+    const isRefused = 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
+    const sudo = isRefused ? '; run the command with sudo, or see the latest with `dropcast events --level warn`' : '';
+    const message = `cannot read the failure log ${path}: ${error.message}${sudo}`;
+    throw new CommandError(message, exitCodes.failed, { cause: error });
   }
-}
-
-function createShow(
-  shell: Shell,
-  { json }: FailuresOptions,
-  sinceMs: number,
-): { line(line: string): void; flush(): void; shown(): number } {
-  let shown = 0;
-  const printer = createFailurePrinter((line) => shell.stdout.write(`${line}\n`), Date.now);
-  return {
-    line: (line) => {
-      const record = parseFailure(line);
-      if (record === null || Date.parse(record.at) < sinceMs) return;
-      shown += 1;
-      if (json === true) printDocument(`${line}\n`, shell.stdout);
-      else printer.add(record);
-    },
-    flush: printer.flush,
-    shown: () => shown,
-  };
 }
 
 /** Path of the failure log. systemd passes the log directory to the daemon, but a user's shell does not have it. */
 function logOf({ file, failureLog }: DaemonPlace): string {
   const service = serviceOf(file);
   return service === null ? failureLog : join('/var/log', service.name, basename(failureLog));
+}
+
+/** The fields of a failures.jsonl line that are displayed. */
+interface FailureRecord {
+  readonly at: string;
+  readonly id: string;
+  readonly file: string;
+  readonly state: string;
+  readonly message: string;
+  readonly next: string;
+}
+
+/** Parses a line; null for a torn or unknown line, which is not displayed. Pure. */
+export function parseFailure(line: string): FailureRecord | null {
+  try {
+    const record = JSON.parse(line) as Partial<Record<keyof FailureRecord, unknown>> | null;
+    const texts = [record?.at, record?.id, record?.file, record?.state, record?.message, record?.next];
+    return texts.every((text) => typeof text === 'string') ? (record as FailureRecord) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Prints failures, one per line. Consecutive failures of the same kind share one summary line. */
+interface FailurePrinter {
+  add(record: FailureRecord): void;
+  /** Prints pending lines. Called when no more input is available for now. */
+  flush(): void;
+}
+
+/** @param print writes one line */
+export function createFailurePrinter(print: (line: string) => void, now: () => number): FailurePrinter {
+  let last: FailureRecord | null = null;
+  const repeated = new Set<string>();
+  let attempts = 0;
+  const flush = (): void => {
+    if (attempts > 0) print(`${' '.repeat(18)}same as above: ${repeatWords(repeated.size, attempts)}`);
+    repeated.clear();
+    attempts = 0;
+  };
+  return {
+    add: (record) => {
+      if (last !== null && isSame(last, record)) {
+        repeated.add(record.file);
+        attempts += 1;
+        // The next step shown is that of the latest repetition.
+        last = record;
+        return;
+      }
+      flush();
+      last = record;
+      print(lineOf(record, now()));
+    },
+    flush,
+  };
+}
+
+function repeatWords(files: number, attempts: number): string {
+  if (files === attempts) return files === 1 ? '1 file' : `${files} files`;
+  return `${attempts} times, ${files === 1 ? '1 file' : `${files} files`}`;
+}
+
+/** Whether two failures have the same cause and the same kind of next step. */
+function isSame(one: FailureRecord, other: FailureRecord): boolean {
+  return one.message === other.message && one.state === other.state;
+}
+
+/** Formats a failure: when, which file, why, and what happens next. Pure. */
+function lineOf({ at, file, message, next, state, id }: FailureRecord, now: number): string {
+  const time = dayAndTime(Date.parse(at));
+  return escapeControls(`${time}  ${file}: ${withoutEnd(message)}; ${nextWords({ next, state, id }, now)}`);
+}
+
+function nextWords({ next, state, id }: Pick<FailureRecord, 'next' | 'state' | 'id'>, now: number): string {
+  const [, time] = /^next try not before (\S+)$/.exec(next) ?? [];
+  if (time !== undefined && !Number.isNaN(Date.parse(time))) return `next try at ${clockTime(Date.parse(time), now)}`;
+  if (state === 'failed' || state === 'held') return `needs you: dropcast show ${id}`;
+  return next === 'tried again' ? 'tried again soon' : next;
+}
+
+function withoutEnd(message: string): string {
+  return message.replace(/[.;\s]+$/, '');
+}
+
+const lookAgainMs = 500;
+
+const chunkBytes = 64 * 1024;
+
+/** Maximum line length to keep. dropcast writes no longer ones. */
+const mostLineCharacters = 1024 * 1024;
+
+/**
+ * Reads an append-only log that may be rotated at any time. Yields the existing lines, then null, then new lines until
+ * the signal fires. After a rotation, finishes the old file before starting on the new one.
+ *
+ * Refuses links and FIFOs, so that a reader running as root cannot be led to another file.
+ */
+async function* tail(path: string, signal: AbortSignal): AsyncGenerator<string | null> {
+  let file = await openLog(path);
+  let rest = '';
+  let position = 0;
+  let isBehind = true;
+  try {
+    while (!signal.aborted) {
+      if (file !== null) {
+        for (;;) {
+          const { bytesRead, buffer } = await file.read(Buffer.alloc(chunkBytes), 0, chunkBytes, position);
+          if (bytesRead === 0) break;
+          position += bytesRead;
+          // latin1 preserves a multi-byte character split between chunks until its line is complete.
+          const lines = (rest + buffer.toString('latin1', 0, bytesRead)).split('\n');
+          rest = (lines.pop() ?? '').slice(0, mostLineCharacters);
+          for (const line of lines) yield Buffer.from(line, 'latin1').toString('utf8');
+        }
+      }
+      if (isBehind) yield null;
+      isBehind = false;
+      await delay(lookAgainMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted || !(await isOther(file, path, position))) continue;
+      const next = await openLog(path);
+      if (next === null) continue;
+      // Lines were written between the last read and the rotation.
+      if (file !== null && (await file.stat()).size > position && (await isMoved(file, next))) {
+        await next.close();
+        continue;
+      }
+      await file?.close();
+      [file, rest, position] = [next, '', 0];
+    }
+  } finally {
+    await file?.close();
+  }
+}
+
+/** Reads the lines of a file that is no longer being written. */
+async function* linesOf(path: string): AsyncGenerator<string> {
+  const file = await openLog(path);
+  if (file === null) return;
+  yield* createInterface({ input: file.createReadStream(), crlfDelay: Infinity });
+}
+
+/** @returns null if the file does not exist (yet) */
+async function openLog(path: string): Promise<FileHandle | null> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if ((await file.stat()).isFile()) return file;
+    await file.close();
+    throw new Error(`${path} is not a regular file`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function isOther(file: FileHandle | null, path: string, position: number): Promise<boolean> {
+  const there = await stat(path, { bigint: true }).catch(() => null);
+  if (there === null) return false;
+  if (file === null) return true;
+  const { ino, dev } = await file.stat({ bigint: true });
+  // A smaller file was truncated, as by logrotate's `copytruncate`.
+  return there.ino !== ino || there.dev !== dev || there.size < position;
+}
+
+async function isMoved(file: FileHandle, next: FileHandle): Promise<boolean> {
+  return (await file.stat()).ino !== (await next.stat()).ino;
 }

@@ -13,11 +13,10 @@ import { tableOf } from '../output/table.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { queryGiven } from '../query-given.ts';
 import type { SelectionOptions } from '../query-given.ts';
+import type { Shared } from '../registry.ts';
 import type { Shell } from '../shell.ts';
 
-export interface LsOptions extends SelectionOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface LsOptions extends Shared, SelectionOptions {
   readonly after?: string;
   readonly counts?: boolean;
   readonly leftOut?: boolean;

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { queryRunningDaemon } from '../control.ts';
 import { printJson } from '../output/json.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
+import type { Shared } from '../registry.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
@@ -9,10 +10,7 @@ import type { Shell } from '../shell.ts';
  * `dropcast open`: opens the status page in this desktop's browser. Without a browser, or with `--print`, prints the
  * link.
  */
-export async function open(
-  shell: Shell,
-  options: { readonly config?: string; readonly json?: boolean; readonly print?: boolean },
-): Promise<void> {
+export async function open(shell: Shell, options: Shared & { readonly print?: boolean }): Promise<void> {
   const config = await requireDaemonPlace(shell, options.config);
   const { link } = await queryRunningDaemon<{ readonly link: string | null }>(config, '/page');
   if (link === null)

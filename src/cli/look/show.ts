@@ -8,7 +8,7 @@ import type { FoundView, ShowView, Span } from '../../view/files/show-view.ts';
 import { queryDaemonOrLedger } from '../control.ts';
 import { whyOf } from '../output/file-table.ts';
 import { formatBytes, formatDuration, unansweredCreates } from '../output/format.ts';
-import { printJson } from '../output/json.ts';
+import { printResult } from '../output/json.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import type { Shared } from '../registry.ts';
@@ -32,8 +32,8 @@ export async function show(shell: Shell, options: Shared, name: string): Promise
   const [[only], [waiting]] = [found, settling];
   const isNew = waiting !== undefined && (only === undefined || only.file.path === waiting.path);
   const view = { v: 1, ...only, ...(isNew && { settling: waiting }) };
-  if (options.json === true) printJson(view, shell.stdout);
-  else shell.stdout.write(`${only === undefined ? '' : describe(only)}${isNew ? describeSettling(waiting) : ''}`);
+  const text = `${only === undefined ? '' : describe(only)}${isNew ? describeSettling(waiting) : ''}`;
+  printResult(view, { shell, json: options.json }, () => text);
 }
 
 /**
@@ -42,7 +42,7 @@ export async function show(shell: Shell, options: Shared, name: string): Promise
 async function look(shell: Shell, config: DaemonPlace, name: string): Promise<FoundView> {
   const view = await askAll(shell, config, nameOf(shell, name));
   const isFound = view.found.length + view.settling.length > 0;
-  return isFound || !name.includes('…') ? view : askAll({ stderr: null }, config, resolve(shell.cwd, name));
+  return isFound || !name.includes('…') ? view : askAll(null, config, resolve(shell.cwd, name));
 }
 
 /** Finds the files that match a name; see `LedgerView.find`. */
@@ -50,13 +50,10 @@ export async function askFor(shell: Shell, config: DaemonPlace, name: string): P
   return (await askAll(shell, config, name)).found;
 }
 
-function askAll(
-  shell: Pick<Shell, 'stderr'> | { readonly stderr: null },
-  config: DaemonPlace,
-  name: string,
-): Promise<FoundView> {
+/** @param shell null to stay silent about a daemon that is down */
+function askAll(shell: Shell | null, config: DaemonPlace, name: string): Promise<FoundView> {
   const path = `/file?name=${encodeURIComponent(name)}`;
-  return queryDaemonOrLedger<FoundView>(shell.stderr === null ? null : shell, config, path, async (ledger) =>
+  return queryDaemonOrLedger<FoundView>(shell, config, path, async (ledger) =>
     ledger === null ? { v: 1, found: [], settling: [] } : foundOf(ledger, null, name),
   );
 }
@@ -70,7 +67,7 @@ export function nameOf(shell: Shell, name: string): string {
 }
 
 function describe({ file, spans, history, suspects }: ShowView): string {
-  const rows: readonly (readonly [string, string | null])[] = [
+  const lines = labelled([
     ['file', file.path],
     ['id', file.id],
     ['state', `${file.state}${whyOf(file) === '' ? '' : `: ${whyOf(file)}`}`],
@@ -90,14 +87,11 @@ function describe({ file, spans, history, suspects }: ShowView): string {
     ['attempts', file.attempts === 0 ? null : String(file.attempts)],
     ['local file', file.local],
     ['warning', suspects === 0 ? null : unansweredCreates(suspects)],
-  ];
-  const lines = rows.flatMap(([label, value]) =>
-    value === null ? [] : [`${label.padEnd(13)}${escapeControls(value)}`],
-  );
+  ]);
   const past = history.map(({ at, state, note, failure }) =>
     `  ${dayAndSecond(at)}  ${state.padEnd(17)}${escapeControls(`${note ?? ''}${codeWords(failure)}`)}`.trimEnd(),
   );
-  return `${lines.join('\n')}\n\nsteps\n${spans.map(spanLine).join('\n')}\n\nhistory\n${past.join('\n')}\n`;
+  return `${lines}\nsteps\n${spans.map(spanLine).join('\n')}\n\nhistory\n${past.join('\n')}\n`;
 }
 
 /** Formats one step as a line. */
@@ -113,12 +107,17 @@ function codeWords(failure: ShowView['history'][number]['failure']): string {
 }
 
 function describeSettling({ path, size, why }: SettlingView): string {
-  const rows = [
-    ['file', escapeControls(path)],
+  return labelled([
+    ['file', path],
     ['state', `settling: ${why}`],
     ['size', `${formatBytes(size)} (${size} bytes)`],
-  ];
-  return `${rows.map(([label = '', value]) => `${label.padEnd(13)}${value}`).join('\n')}\n`;
+  ]);
+}
+
+/** Formats facts, one per line. A fact that is null is omitted. */
+function labelled(facts: readonly (readonly [label: string, value: string | null])[]): string {
+  const known = facts.filter(([, value]) => value !== null);
+  return known.map(([label, value]) => `${label.padEnd(13)}${escapeControls(value ?? '')}\n`).join('');
 }
 
 /** Error message for a name without a matching file, with what to use instead. Pure. */

@@ -6,6 +6,7 @@ import { hasColour } from '../../log/colour.ts';
 import { queryDaemonOrLedger } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { printJson } from '../output/json.ts';
+import type { Shared } from '../registry.ts';
 import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
@@ -15,10 +16,7 @@ import type { Shell } from '../shell.ts';
  * @returns the exit code, for scripts and health checks: 0 fine, 1 when the operator has to act, 3 when the daemon is
  *   not running
  */
-export async function status(
-  shell: Shell,
-  options: { readonly config?: string; readonly json?: boolean; readonly all?: boolean },
-): Promise<number> {
+export async function status(shell: Shell, options: Shared & { readonly all?: boolean }): Promise<number> {
   const config = await requireDaemonPlace(shell, options.config);
   const isAll = options.all === true;
   const picture = await queryDaemonOrLedger<Picture>(

@@ -11,12 +11,11 @@ import { LiveRegion } from '../output/live-region.ts';
 import { cutEnd } from '../output/text-width.ts';
 import { pictureLines } from '../output/picture-lines.ts';
 import { printPicture } from './status.ts';
-import { CommandError } from '../shell.ts';
-import type { Shell } from '../shell.ts';
+import type { Shared } from '../registry.ts';
+import { CommandError, whileRead } from '../shell.ts';
+import type { Reading, Shell } from '../shell.ts';
 
-export interface TopOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface TopOptions extends Shared {
   readonly once?: boolean;
   /** Interval in milliseconds, for `--json`. */
   readonly interval: number;
@@ -38,28 +37,20 @@ export async function top(shell: Shell, options: TopOptions): Promise<void> {
     return options.json === true ? printJson(overviewView(picture), shell.stdout) : printPicture(picture, shell);
   }
   shell.takeOverSignals();
-  const reader = new AbortController();
-  const leave = (): void => reader.abort();
-  shell.stdout.once('error', leave);
-  const signal = AbortSignal.any([shell.stopping, reader.signal]);
-  if (options.json === true) await printAll(shell, config, { signal, everyMs: options.interval });
-  else await watch(shell, config, { signal, leave });
-  shell.stdout.off('error', leave);
+  using reading = whileRead(shell);
+  if (options.json === true) await printAll(shell, config, { signal: reading.signal, everyMs: options.interval });
+  else await watch(shell, config, reading);
 }
 
 function ask(config: DaemonPlace): Promise<LivePicture> {
   return queryRunningDaemon<LivePicture>(config, '/picture');
 }
 
-interface Until {
-  readonly signal: AbortSignal;
-}
-
 /** Prints a document at each interval. The first query must succeed; later the daemon may be away. */
 async function printAll(
   shell: Shell,
   config: DaemonPlace,
-  { signal, everyMs }: Until & { everyMs: number },
+  { signal, everyMs }: { readonly signal: AbortSignal; readonly everyMs: number },
 ): Promise<void> {
   printJson(overviewView(await ask(config)), shell.stdout);
   while (await rest(everyMs, signal)) {
@@ -68,7 +59,7 @@ async function printAll(
   }
 }
 
-async function watch(shell: Shell, config: DaemonPlace, { signal, leave }: Until & { leave(): void }): Promise<void> {
+async function watch(shell: Shell, config: DaemonPlace, { signal, leave }: Reading): Promise<void> {
   const screen = new Screen(shell, await ask(config));
   using keys = readKeys(shell, { leave, suspend: () => suspension.suspend(), scroll: (by) => screen.scroll(by) });
   using suspension = shell.aroundSuspension(
@@ -168,12 +159,6 @@ class Screen {
   }
 }
 
-interface KeyMeanings {
-  leave(): void;
-  suspend(): void;
-  scroll(by: number): void;
-}
-
 interface Keys extends Disposable {
   /** Starts reading keys again after another program used the terminal. */
   take(): void;
@@ -182,7 +167,10 @@ interface Keys extends Disposable {
 }
 
 /** Reads single keys from a terminal until disposed. */
-function readKeys({ stdin }: Shell, { leave, suspend, scroll }: KeyMeanings): Keys {
+function readKeys(
+  { stdin }: Shell,
+  { leave, suspend, scroll }: { leave(): void; suspend(): void; scroll(by: number): void },
+): Keys {
   if (!stdin.isTTY) return { take: () => undefined, release: () => undefined, [Symbol.dispose]: () => undefined };
   const onKey = (key: string): void => {
     if (['q', 'Q', '\u0003', '\u0004', '\u001B'].includes(key)) leave();

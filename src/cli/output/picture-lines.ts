@@ -37,10 +37,7 @@ export interface Frame {
   readonly isAll?: boolean;
 }
 
-interface Line {
-  readonly text: string;
-  readonly style?: Style;
-}
+type Line = string | { readonly text: string; readonly style: Style };
 
 /**
  * Renders the picture as lines no wider than the terminal, for `dropcast status` and each frame of `dropcast top`.
@@ -56,12 +53,13 @@ export function pictureLines({ picture, width, colour, isAll = false }: Frame): 
     ...needsYou(picture, width, isAll),
     ...now(picture, width),
     ...hosts(picture),
-    ...section([...budget(picture), ...feeds(picture), ...day(picture)]),
+    ...section([...budget(picture), ...feeds(picture), day(picture)]),
     ...section([...folders(picture), ...expectations(picture), ...notes(picture)]),
   ];
-  return lines.map(({ text, style }) => {
+  return lines.map((line) => {
+    const { text, style = null } = typeof line === 'string' ? { text: line } : line;
     const shown = cutEnd(escapeControls(text), width);
-    return style === undefined || shown === '' ? shown : paint(style, shown, colour);
+    return style === null || shown === '' ? shown : paint(style, shown, colour);
   });
 }
 
@@ -75,72 +73,62 @@ const looks: Readonly<Record<Sentence['level'], Style>> = {
 /** Puts an empty line and the optional title above the lines. Returns nothing if there are no lines. */
 function section(lines: readonly Line[], title?: string): readonly Line[] {
   if (lines.length === 0) return [];
-  return [{ text: '' }, ...(title === undefined ? [] : [{ text: title, style: 'bold' as const }]), ...lines];
+  return ['', ...(title === undefined ? [] : [bold(title)]), ...lines];
 }
 
+const bold = (text: string): Line => ({ text, style: 'bold' });
 const attention = (text: string): Line => ({ text, style: 'yellow' });
+
+/** The number of items that are not listed. */
+function furtherItems(count: number): readonly Line[] {
+  return count > 0 ? [`… and ${formatCount(count)} more`] : [];
+}
 
 function running({ daemon, config, at }: Picture): readonly Line[] {
   if (!daemon.running) return [];
   const since = daemon.started_at === null ? '' : `, started ${formatRelative(daemon.started_at, at)}`;
-  return [{ text: `dropcast is running (pid ${daemon.pid ?? '?'}${since}) with ${config ?? '?'}` }];
+  return [`dropcast is running (pid ${daemon.pid ?? '?'}${since}) with ${config ?? '?'}`];
 }
 
-function trouble({
-  waits,
-  folders: all,
-  expectations: due,
-  deaf_targets: targets,
-  fleet,
-  at,
-}: Picture): readonly Line[] {
+function trouble({ waits, folders: all, expectations: due, deaf_targets: targets, fleet, at }: Picture): Line[] {
   return [
     ...waitLines(waits, at),
     ...all.filter(({ state }) => state === 'scanning').map(({ path, state }) => `${state}  ${path}`),
-    ...due
-      .filter(({ state }) => state === 'missing' || state === 'late')
-      .map((each) => `${each.state}  ${each.match} in ${each.folder}: ${expectationWords(each, at)}`),
+    ...due.filter(isDue).map((each) => `${each.state}  ${each.match} in ${each.folder}: ${expectationWords(each, at)}`),
     ...targets.map((each) => `not notified  ${deafWords(each, at)}`),
     ...(fleet === null ? [] : fleetTroubles(fleet, at)),
   ].map(attention);
 }
 
+function isDue({ state }: Picture['expectations'][number]): boolean {
+  return state === 'missing' || state === 'late';
+}
+
 /** Stages on one line if there is room, with the slowest in brackets: `settling 1 → queued 12 → [uploading 2] → …`. */
-function stages({ stages: all, retrying, at }: Picture, width: number): readonly Line[] {
+function stages({ stages: all, retrying: { files, next_at: next }, at }: Picture, width: number): readonly Line[] {
   if (all.length === 0) return [];
-  const parts = all.map(({ name, files, retrying: resuming, bottleneck }) => {
-    const words = `${stageWord(name)} ${formatCount(files + resuming)}`;
+  const parts = all.map(({ name, files: count, retrying, bottleneck }) => {
+    const words = `${stageWord(name)} ${formatCount(count + retrying)}`;
     return bottleneck === null ? words : `[${words}]`;
   });
   const line = parts.join(' → ');
-  const next =
-    retrying.next_at === null || retrying.next_at < at ? '' : `, the next at ${clockTime(retrying.next_at, at)}`;
-  return section([
-    ...(displayWidth(line) <= width ? [line] : parts).map((text) => ({ text, style: 'bold' as const })),
-    ...(retrying.files === 0
-      ? []
-      : [
-          {
-            text: `${formatCount(retrying.files)} of them ${retrying.files === 1 ? 'waits' : 'wait'} for a retry${next}`,
-          },
-        ]),
-  ]);
+  const shown = (displayWidth(line) <= width ? [line] : parts).map(bold);
+  if (files === 0) return section(shown);
+  const soon = next === null || next < at ? '' : `, the next at ${clockTime(next, at)}`;
+  return section([...shown, `${formatCount(files)} of them ${files === 1 ? 'waits' : 'wait'} for a retry${soon}`]);
 }
 
 /** What limits the backlog (unless it is a pause, which is listed above), and the combined upload limit. */
 function limits({ outlook, uploads, fleet, at }: Picture): readonly Line[] {
+  const lines: Line[] = [];
   const words = outlook === null || outlook.limited_by === 'pause' ? null : limitSentence(outlook);
-  const done =
-    outlook === null || outlook.done_at === null ? '' : ` All done at about ${clockTime(outlook.done_at, at)}.`;
+  const doneAt = outlook?.done_at ?? null;
+  if (words !== null) lines.push(`${words}.${doneAt === null ? '' : ` All done at about ${clockTime(doneAt, at)}.`}`);
   const { bytes_per_second: limit = null, until = null } = uploads ?? {};
+  if (limit === null && until === null) return lines;
   const end = until === null ? '' : ` until ${clockTime(until, at)}`;
   const where = fleet === null ? '' : ' on this host';
-  return [
-    ...(words === null ? [] : [{ text: `${words}.${done}` }]),
-    ...(limit === null && until === null
-      ? []
-      : [{ text: `Combined upload limit${where}: ${limit === null ? 'unlimited' : formatRate(limit)}${end}` }]),
-  ];
+  return [...lines, `Combined upload limit${where}: ${limit === null ? 'unlimited' : formatRate(limit)}${end}`];
 }
 
 const mostCauses = 5;
@@ -154,27 +142,22 @@ function needsYou(
   const shared = isAll ? [] : sharedCauses(causes).slice(0, mostCauses);
   const alone = needing.filter(({ cause }) => !shared.some(({ key }) => key === cause));
   const rest = files - shared.reduce((sum, cause) => sum + cause.files, 0) - alone.length;
-  const hints = ['Details: `dropcast show ID`. Try again: `dropcast retry ID`.'];
-  if (shared.length > 0) hints.unshift('List them all: `dropcast status --all`.');
+  const all = shared.length > 0 ? 'List them all: `dropcast status --all`. ' : '';
+  const hint = `${all}Details: \`dropcast show ID\`. Try again: \`dropcast retry ID\`.`;
   return section(
     [
       ...shared.flatMap((cause) => causeLines(cause, at)).map(attention),
       ...fileRows(alone, width, (file) => [file.id, file.stage, file.why ?? '']),
-      ...(rest > 0 ? [{ text: `… and ${formatCount(rest)} more` }] : []),
-      ...(shared.length + alone.length === 0 ? [] : [{ text: hints.join(' ') }]),
+      ...furtherItems(rest),
+      ...(shared.length + alone.length === 0 ? [] : [hint]),
     ],
     'Needs you',
   );
 }
 
 function now({ now: { files, more }, at }: Picture, width: number): readonly Line[] {
-  return section(
-    [
-      ...fileRows(files, width, (file) => [pad(file.stage, 10), meters(file, at)]),
-      ...(more === 0 ? [] : [{ text: `… and ${formatCount(more)} more` }]),
-    ],
-    'Now',
-  );
+  const rows = fileRows(files, width, (file) => [pad(file.stage, 10), meters(file, at)]);
+  return section([...rows, ...furtherItems(more)], 'Now');
 }
 
 /** File names with their details. Names are padded to the longest. */
@@ -182,59 +165,46 @@ function fileRows<T extends Pick<FileView, 'path'>>(
   files: readonly T[],
   width: number,
   cellsOf: (file: T) => readonly string[],
-): readonly Line[] {
+): readonly string[] {
   const names = files.map(({ path }) => escapeControls(path.slice(path.lastIndexOf('/') + 1)));
   const longest = Math.max(...names.map(displayWidth));
   const room = Math.min(longest, Math.max(12, Math.floor(Math.min(width, 160) * 0.35)));
-  return files.map((file, n) => ({
-    text: [pad(cutMiddle(names[n] ?? '', room), room), ...cellsOf(file)].join('  ').trimEnd(),
-  }));
+  return files.map((file, n) => [pad(cutMiddle(names[n] ?? '', room), room), ...cellsOf(file)].join('  ').trimEnd());
 }
 
 function meters(file: NowFile, at: number): string {
-  const {
-    state,
-    sent,
-    size,
-    bytes_per_second: speed,
-    ready_at: ready,
-    sent_at: sentAt,
-    next_look_at: look,
-    why,
-    host,
-  } = file;
-  const isSending = state === 'uploading' && sent !== null;
-  const next = state === 'retrying' ? 'next try' : 'next check';
-  return [
-    ...(isSending ? [`${pad(formatPercent(sent, size), 4, 'right')} of ${formatBytes(size)}`] : []),
-    ...(isSending && speed !== null ? [formatRate(speed)] : []),
-    ...(ready !== null
-      ? [`ready at ${clockTime(ready, at)}`]
-      : sentAt === null
-        ? []
-        : [`sent at ${clockTime(sentAt, at)}`]),
-    ...(look !== null && look > at ? [`${next} in ${formatDuration(Math.ceil((look - at) / 1_000) * 1_000)}`] : []),
-    ...(why === null ? [] : [why]),
-    ...(host === null ? [] : [`on ${host}`]),
-  ].join('  ');
+  const { state, sent, size, why, host } = file;
+  const { bytes_per_second: speed, ready_at: ready, sent_at: sentAt, next_look_at: look } = file;
+  const cells: string[] = [];
+  if (state === 'uploading' && sent !== null) {
+    cells.push(`${pad(formatPercent(sent, size), 4, 'right')} of ${formatBytes(size)}`);
+    if (speed !== null) cells.push(formatRate(speed));
+  }
+  if (ready !== null) cells.push(`ready at ${clockTime(ready, at)}`);
+  else if (sentAt !== null) cells.push(`sent at ${clockTime(sentAt, at)}`);
+  if (look !== null && look > at) {
+    const next = state === 'retrying' ? 'next try' : 'next check';
+    cells.push(`${next} in ${formatDuration(Math.ceil((look - at) / 1_000) * 1_000)}`);
+  }
+  if (why !== null) cells.push(why);
+  if (host !== null) cells.push(`on ${host}`);
+  return cells.join('  ');
 }
+
 /** What each host is doing. A single host is listed only if it has a problem. */
 function hosts({ fleet, at }: Picture): readonly Line[] {
-  if (fleet === null) return [];
-  const isWorthTelling = fleet.hosts.length > 1 || fleet.hosts.some(({ state }) => state !== 'running');
-  if (!isWorthTelling) return [];
-  const longest = Math.max(...fleet.hosts.map(({ name }) => displayWidth(escapeControls(name))));
-  return section(
-    fleet.hosts.map((host) => {
-      const { name, here, state, version, heard_at: heardAt, bytes_per_second: speed } = host;
-      const isHeard = !here && state !== 'silent' && state !== 'stopped';
-      const about = `(${here ? 'this one, ' : ''}${version}${isHeard ? `, heard ${formatRelative(heardAt, at)}` : ''})`;
-      const words = `${hostWords(host, at)}${speed === null ? '' : `  ${formatRate(speed)}`}`;
-      const text = `${pad(escapeControls(name), longest)}  ${words}  ${about}`;
-      return state === 'running' ? { text } : attention(text);
-    }),
-    'Hosts',
-  );
+  const all = fleet?.hosts ?? [];
+  if (all.length <= 1 && all.every(({ state }) => state === 'running')) return [];
+  const longest = Math.max(...all.map(({ name }) => displayWidth(escapeControls(name))));
+  const lines = all.map((host) => {
+    const { name, here, state, version, heard_at: heardAt, bytes_per_second: speed } = host;
+    const isHeard = !here && state !== 'silent' && state !== 'stopped';
+    const about = `(${here ? 'this one, ' : ''}${version}${isHeard ? `, heard ${formatRelative(heardAt, at)}` : ''})`;
+    const words = `${hostWords(host, at)}${speed === null ? '' : `  ${formatRate(speed)}`}`;
+    const text = `${pad(escapeControls(name), longest)}  ${words}  ${about}`;
+    return state === 'running' ? text : attention(text);
+  });
+  return section(lines, 'Hosts');
 }
 
 const gaugeWidth = 24;
@@ -243,55 +213,43 @@ function budget({ budget: requests, at }: Picture): readonly Line[] {
   if (requests === null) return [];
   const { used, limit, others, blocked_until: blocked, reported, frees } = requests;
   const full = Math.min(gaugeWidth, Math.round((gaugeWidth * (used + others)) / Math.max(1, limit)));
-  const [first] = frees;
-  const free =
-    first === undefined || used === 0
-      ? ''
-      : `; ${formatCount(first.requests)} free again at ${clockTime(first.at, at)}`;
-  const allowed = reported === null ? free : `; ${allowedWords(reported, at)}`;
-  const rest = blocked === null ? allowed : `; rate limited until ${clockTime(blocked, at)}`;
-  const theirs = others === 0 ? '' : `, others about ${formatCount(others)}`;
   const gauge = `${'█'.repeat(full)}${'░'.repeat(gaugeWidth - full)}`;
-  return [{ text: `API requests  ${gauge}  ${formatCount(used)} of ${formatCount(limit)} used${theirs}${rest}` }];
+  const theirs = others === 0 ? '' : `, others about ${formatCount(others)}`;
+  const [first] = frees;
+  let next = '';
+  if (blocked !== null) next = `; rate limited until ${clockTime(blocked, at)}`;
+  else if (reported !== null) next = `; ${allowedWords(reported, at)}`;
+  else if (first !== undefined && used > 0)
+    next = `; ${formatCount(first.requests)} free again at ${clockTime(first.at, at)}`;
+  return [`API requests  ${gauge}  ${formatCount(used)} of ${formatCount(limit)} used${theirs}${next}`];
 }
 
 function feeds({ feeds: all, at }: Picture): readonly Line[] {
   return all.map(({ feed, published_at: published, waiting, next_at: next, failure }) => {
     const last = published === null ? 'not published yet' : `published ${clockTime(published, at)}`;
-    const wait =
-      waiting === 0
-        ? ''
-        : `, ${formatCount(waiting)} newer${next === null || next < at ? '' : ` by ${clockTime(next, at)}`}`;
-    const failed = failure === null ? '' : `, failed: ${failure}`;
-    return { text: `Feed ${feed}  ${last}${wait}${failed}`, ...(failure !== null && { style: 'red' as const }) };
+    const soon = next === null || next < at ? '' : ` by ${clockTime(next, at)}`;
+    const wait = waiting === 0 ? '' : `, ${formatCount(waiting)} newer${soon}`;
+    const text = `Feed ${feed}  ${last}${wait}`;
+    return failure === null ? text : { text: `${text}, failed: ${failure}`, style: 'red' };
   });
 }
 
-function day({ day: { done, failed, bytes } }: Picture): readonly Line[] {
+function day({ day: { done, failed, bytes } }: Picture): Line {
   const wrong = failed === 0 ? '' : `, ${formatCount(failed)} failed or held`;
-  return [{ text: `Last 24 hours  ${formatCount(done)} done (${formatBytes(bytes)})${wrong}` }];
+  return `Last 24 hours  ${formatCount(done)} done (${formatBytes(bytes)})${wrong}`;
 }
 
 /** Formats the folders. Those that need attention come first, because there may be many. */
 function folders({ folders: all, accounts, waits }: Picture): readonly Line[] {
   const sum = accountsLine(accounts);
-  return [
-    ...all
-      .toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)))
-      .flatMap((folder) =>
-        folderLines(
-          folder,
-          waits.some(({ what }) => what === folder.path),
-        ),
-      ),
-    ...(sum === null ? [] : [{ text: `All folders: ${sum}` }]),
-  ];
+  const sorted = all.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
+  const told = new Set(waits.map(({ what }) => what));
+  return [...sorted.flatMap((folder) => folderLines(folder, told)), ...(sum === null ? [] : [`All folders: ${sum}`])];
 }
 
-/** @param isTold whether the waits already explain why the folder's files are waiting */
-function folderLines(folder: FolderStatus, isTold: boolean): readonly Line[] {
+/** @param told the folders whose waits already explain why their files wait */
+function folderLines(folder: FolderStatus, told: ReadonlySet<string>): readonly Line[] {
   const { path, state, why, paths, accounts, refused, left_out: leftOut } = folder;
-  const { files: sidecars, first } = folder.lone_sidecars;
   const left = [
     accounts.unaccounted === 0 ? '' : `, ${accounts.unaccounted} in no state`,
     paths.ignored > leftOut.files ? `, ${paths.ignored - leftOut.files} ignored` : '',
@@ -299,14 +257,13 @@ function folderLines(folder: FolderStatus, isTold: boolean): readonly Line[] {
     paths.refused > 0 ? `, ${paths.refused} refused` : '',
     refused === null ? '' : `: "${refused.path}": ${refused.why}${paths.refused > 1 ? ', …' : ''}`,
   ];
-  const text = `Folder ${path}: ${state}${why === null || isTold ? '' : `: ${why}`} (${paths.offered} known${left.join('')})`;
+  const reason = why === null || told.has(path) ? '' : `: ${why}`;
+  const text = `Folder ${path}: ${state}${reason} (${paths.offered} known${left.join('')})`;
+  const line = accounts.unaccounted === 0 && isFine(folder) ? text : attention(text);
+  const { files: sidecars, first } = folder.lone_sidecars;
+  if (sidecars === 0) return [line];
   const names = `${first.join(', ')}${sidecars > first.length ? ', …' : ''}`;
-  return [
-    accounts.unaccounted === 0 && isFine(folder) ? { text } : attention(text),
-    ...(sidecars === 0
-      ? []
-      : [{ text: `  ${counted(sidecars, 'sidecar')} ${sidecars === 1 ? 'belongs' : 'belong'} to no video: ${names}` }]),
-  ];
+  return [line, `  ${counted(sidecars, 'sidecar')} ${sidecars === 1 ? 'belongs' : 'belong'} to no video: ${names}`];
 }
 
 function isFine({ state }: Pick<FolderStatus, 'state'>): boolean {
@@ -315,29 +272,25 @@ function isFine({ state }: Pick<FolderStatus, 'state'>): boolean {
 
 /** Expectations other than missing and late ones, which are listed above. */
 function expectations({ expectations: all, at }: Picture): readonly Line[] {
-  return all
-    .filter(({ state }) => state !== 'missing' && state !== 'late')
-    .map((each) => ({ text: `Expected ${each.folder}/${each.match}: ${expectationWords(each, at)}` }));
+  const others = all.filter((each) => !isDue(each));
+  return others.map((each) => `Expected ${each.folder}/${each.match}: ${expectationWords(each, at)}`);
 }
 
 function notes({ adoption: { files, compared, comparing }, deletions, suspects, at }: Picture): readonly Line[] {
-  const next =
-    compared === files
-      ? '`dropcast adopt` shows which of them the service already has'
-      : comparing === null
-        ? 'not compared with the service yet'
-        : comparisonWords(comparing);
-  const soon =
-    deletions.next_at === null ? 'when the disk is full' : `the next ${formatRelative(deletions.next_at, at)}`;
-  return [
-    ...(files === 0
-      ? []
-      : [
-          `${counted(files, 'file')} ${files === 1 ? 'was' : 'were'} there before dropcast watched the folder: ${next}.`,
-        ]),
-    ...(deletions.files === 0 ? [] : [`${counted(deletions.files, 'local file')} will be deleted later, ${soon}.`]),
-    ...(suspects === 0 ? [] : [`${emptyRecords(suspects)}.`]),
-  ].map((text) => ({ text }));
+  const lines: string[] = [];
+  if (files > 0) {
+    const waiting = comparing === null ? 'not compared with the service yet' : comparisonWords(comparing);
+    const next = compared === files ? '`dropcast adopt` shows which of them the service already has' : waiting;
+    const were = `${counted(files, 'file')} ${files === 1 ? 'was' : 'were'}`;
+    lines.push(`${were} there before dropcast watched the folder: ${next}.`);
+  }
+  if (deletions.files > 0) {
+    const { next_at: next } = deletions;
+    const soon = next === null ? 'when the disk is full' : `the next ${formatRelative(next, at)}`;
+    lines.push(`${counted(deletions.files, 'local file')} will be deleted later, ${soon}.`);
+  }
+  if (suspects > 0) lines.push(`${emptyRecords(suspects)}.`);
+  return lines;
 }
 
 /**

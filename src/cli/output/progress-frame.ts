@@ -3,11 +3,9 @@ import type { Style } from '../../log/colour.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { RunTotals } from '../run/run-tally.ts';
 import { formatBytes, formatDuration, formatPercent, formatRate } from './format.ts';
-import { hasEnded } from './progress-view.ts';
-import type { FileProgress, ProgressView, Requests } from './progress-view.ts';
+import { etaMs, hasEnded } from './progress-view.ts';
+import type { FileProgress, ProgressView, Requests, TransferRates } from './progress-view.ts';
 import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
-import { etaMs } from './transfer-rates.ts';
-import type { TransferRates } from './transfer-rates.ts';
 
 export interface FrameSize {
   /** Terminal columns. */

@@ -5,9 +5,8 @@ import type { Shell } from '../shell.ts';
 import { formatBytes, formatDuration } from './format.ts';
 import { LiveRegion } from './live-region.ts';
 import { fileParts, progressFrame, totalParts } from './progress-frame.ts';
-import { hasEnded } from './progress-view.ts';
+import { hasEnded, TransferRates } from './progress-view.ts';
 import type { FileProgress, ProgressView } from './progress-view.ts';
-import { TransferRates } from './transfer-rates.ts';
 
 /** Shows the progress of a run: as a live region on a terminal, as one line per change elsewhere. */
 export interface Progress {

@@ -4,7 +4,7 @@ import type { Logger } from '../../log/logger.ts';
 import { startNotifications } from '../../status/notifications/notifications.ts';
 import { LifecycleNotifier } from '../../systemd/lifecycle.ts';
 import { NotifyError, openNotifier } from '../../systemd/notifier.ts';
-import { testNotifications } from '../notify/test.ts';
+import { testNotifications } from '../act/notify-test.ts';
 import { packageVersion } from '../../package-files.ts';
 import { traceFiles } from '../../status/traces/trace-files.ts';
 import { requireConfig } from '../read-config.ts';

@@ -1,7 +1,6 @@
 import { appendFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { failures } from '../../../src/cli/look/failures.ts';
-import { createFailurePrinter, parseFailure } from '../../../src/cli/look/failure-lines.ts';
+import { createFailurePrinter, failures, parseFailure } from '../../../src/cli/look/failures.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { fakeShell } from '../api/fake-shell.ts';

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { hasDocument, printJson } from '../../../src/cli/output/json.ts';
+import { errorDocument, hasDocument, printJson, wantsJson } from '../../../src/cli/output/json.ts';
 
 async function printed(value: object): Promise<string> {
   const stream = new PassThrough();
@@ -27,4 +27,22 @@ test('a stream has a document once one was printed to it, and other output is no
   expect(hasDocument(stream)).toBe(false);
   printJson({ ok: true }, stream);
   expect(hasDocument(stream)).toBe(true);
+});
+
+test.each([
+  [1, 'failed'],
+  [2, 'usage'],
+  [3, 'not_running'],
+  [78, 'bad_config'],
+  [99, 'failed'],
+])('exit code %i is the error %s', (exit, code) => {
+  expect(errorDocument('why', exit)).toEqual({ v: 1, error: { code, message: 'why', exit } });
+});
+
+test.each([
+  [['ls', '--json'], true],
+  [['ls'], false],
+  [['show', '--', '--json'], false],
+])('%j asks for JSON: %s', (argv, isAsked) => {
+  expect(wantsJson(argv)).toBe(isAsked);
 });

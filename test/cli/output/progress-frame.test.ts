@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { progressFrame } from '../../../src/cli/output/progress-frame.ts';
 import type { FileProgress } from '../../../src/cli/output/progress-view.ts';
 import { displayWidth } from '../../../src/cli/output/text-width.ts';
-import { TransferRates } from '../../../src/cli/output/transfer-rates.ts';
+import { TransferRates } from '../../../src/cli/output/progress-view.ts';
 import { file, view } from './views.ts';
 
 function frame(files: readonly FileProgress[], columns = 120, rows = 24) {

@@ -1,7 +1,7 @@
 import { array, assert, double, property, record } from 'fast-check';
 import { expect, test } from 'vitest';
-import { bytesPerSecond, etaMs, withSample } from '../../../src/cli/output/transfer-rates.ts';
-import type { Sample } from '../../../src/cli/output/transfer-rates.ts';
+import { bytesPerSecond, etaMs, withSample } from '../../../src/cli/output/progress-view.ts';
+import type { Sample } from '../../../src/cli/output/progress-view.ts';
 
 const samples = (list: readonly (readonly [number, number])[]) =>
   list.reduce<readonly Sample[]>((known, [atMs, bytes]) => withSample(known, { atMs, bytes }), []);

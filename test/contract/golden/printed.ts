@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { wantsJson } from '../../../src/cli/error-document.ts';
+import { wantsJson } from '../../../src/cli/output/json.ts';
 import { pathOf } from './stored.ts';
 
 /**

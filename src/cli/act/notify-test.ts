@@ -5,8 +5,9 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 import { createSend, tryTargets } from '@dropcast/notify';
 import { commandDaemonOr } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
-import { printJson } from '../output/json.ts';
+import { printResult } from '../output/json.ts';
 import { requireConfig } from '../read-config.ts';
+import type { Shared } from '../registry.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
@@ -16,17 +17,15 @@ import type { Shell } from '../shell.ts';
  *
  * @returns exit code 1 when a target did not accept it
  */
-export async function notifyTest(
-  shell: Shell,
-  target: string | null,
-  options: { readonly config?: string; readonly json?: boolean },
-): Promise<number> {
+export async function notifyTest(shell: Shell, options: Shared, name?: string): Promise<number> {
+  const target = name ?? null;
   const place = await requireDaemonPlace(shell, options.config);
   const { targets } = await commandDaemonOr<NotifyTested>(place, { path: '/notify/test', body: { target } }, () =>
     testedHere(shell, target, options.config),
   );
-  if (options.json === true) printJson({ v: 1, targets }, shell.stdout);
-  else for (const each of targets) shell.stdout.write(`${escapeControls(lineOf(each))}\n`);
+  printResult({ v: 1, targets }, { shell, json: options.json }, () =>
+    targets.map((each) => `${escapeControls(lineOf(each))}\n`).join(''),
+  );
   if (targets.length === 0) throw nobody(target);
   return targets.every(({ ok }) => ok) ? exitCodes.fine : exitCodes.failed;
 }
