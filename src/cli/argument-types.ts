@@ -28,3 +28,9 @@ export function durationWithin(min: string, max: string): (text: string) => numb
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
+
+/** The fields that have a value, as for the options that were given. */
+export function given<T extends object>(fields: T): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(known) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}

@@ -1,4 +1,5 @@
 import type { AnalyticsOverview, Engagement, Period } from '@dropcast/client';
+import { given } from '../argument-types.ts';
 import { formatCount, formatDuration, formatPercent, UNKNOWN } from '../output/format.ts';
 import { printResult } from '../output/json.ts';
 import { renderDetails, tableOf } from '../output/table.ts';
@@ -89,7 +90,7 @@ function describeOverview({ period, totalViews, uniqueViewers, topVideos }: Anal
 }
 
 function queryOf({ channel, ...days }: AnalyticsOptions): Period & { readonly channelId?: string } {
-  return { ...periodOf(days, Date.now()), ...(channel !== undefined && { channelId: channel }) };
+  return { ...periodOf(days, Date.now()), ...given({ channelId: channel }) };
 }
 
 /** Figures as `--json` prints them, with the API's field names (api-spec section 2). */

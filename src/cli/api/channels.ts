@@ -2,6 +2,7 @@ import type { Channel, ChannelChanges, Feed } from '@dropcast/client';
 import { resolve } from 'node:path';
 import { readRegularFile } from '../../config/file-access.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
+import { given } from '../argument-types.ts';
 import { counted, formatCount, formatMoment, UNKNOWN } from '../output/format.ts';
 import { printResult } from '../output/json.ts';
 import { renderDetails } from '../output/table.ts';
@@ -92,13 +93,10 @@ export async function channelChanges(
   shell: Pick<Shell, 'cwd'>,
   { name, description, playerSettings }: UpdateChannelOptions,
 ): Promise<ChannelChanges> {
-  if (name === undefined && description === undefined && playerSettings === undefined)
-    throw new CommandError('nothing to change: give --name, --description or --player-settings', exitCodes.usage);
-  return {
-    ...(name !== undefined && { name }),
-    ...(description !== undefined && { description }),
-    ...(playerSettings !== undefined && { defaultPlayerSettings: await readPlayerSettings(shell, playerSettings) }),
-  };
+  const settings = playerSettings === undefined ? undefined : await readPlayerSettings(shell, playerSettings);
+  const changes = given({ name, description, defaultPlayerSettings: settings });
+  if (Object.keys(changes).length > 0) return changes;
+  throw new CommandError('nothing to change: give --name, --description or --player-settings', exitCodes.usage);
 }
 
 const MAX_SETTINGS_BYTES = 1024 * 1024;

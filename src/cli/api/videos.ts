@@ -1,6 +1,7 @@
 import type { NewVideo, Video, VideoChanges, VideoListItem } from '@dropcast/client';
 import type { Style } from '../../log/colour.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
+import { given } from '../argument-types.ts';
 import { formatDuration, formatMoment, UNKNOWN } from '../output/format.ts';
 import { printResult } from '../output/json.ts';
 import { renderDetails } from '../output/table.ts';
@@ -29,12 +30,7 @@ export interface ListVideosOptions extends Json {
 /** `dropcast videos list`: lists videos, newest first. */
 export async function listVideos({ shell, client }: Session, options: ListVideosOptions): Promise<void> {
   const { channel, status, limit, json } = options;
-  const query = {
-    perPage: Math.min(limit, MOST_PER_PAGE),
-    ...(channel !== undefined && { channelId: channel }),
-    ...(status !== undefined && { status }),
-    limit,
-  };
+  const query = { perPage: Math.min(limit, MOST_PER_PAGE), limit, ...given({ channelId: channel, status }) };
   const videos = await client.videos.list(query, { signal: shell.stopping }).toArray();
   const nowMs = Date.now();
   printList(
@@ -103,12 +99,7 @@ export async function importVideo({ shell, client }: Session, options: NewVideoO
 
 /** Builds a new record's fields from the options. */
 export function newVideo({ title, channel, description, tag }: NewVideoOptions): NewVideo {
-  return {
-    title,
-    ...(channel !== undefined && { channelId: channel }),
-    ...(description !== undefined && { description }),
-    ...(tag !== undefined && { tags: tag }),
-  };
+  return { title, ...given({ channelId: channel, description, tags: tag }) };
 }
 
 export interface UpdateVideoOptions extends Json {
@@ -133,14 +124,9 @@ export async function updateVideo({ shell, client }: Session, options: UpdateVid
  * @throws {CommandError} when there are none
  */
 export function videoChanges({ title, description, tag, tags }: UpdateVideoOptions): VideoChanges {
-  const newTags = tags ? tag : [];
-  if (title === undefined && description === undefined && newTags === undefined)
-    throw new CommandError('nothing to change: give --title, --description, --tag or --no-tags', exitCodes.usage);
-  return {
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(newTags !== undefined && { tags: newTags }),
-  };
+  const changes = given({ title, description, tags: tags ? tag : [] });
+  if (Object.keys(changes).length > 0) return changes;
+  throw new CommandError('nothing to change: give --title, --description, --tag or --no-tags', exitCodes.usage);
 }
 
 export interface DeleteVideoOptions extends Json {
@@ -194,7 +180,7 @@ export function videoForm(video: Video) {
 
 /** A list entry (api-spec section 2.1). Fields that the specification does not name are omitted if missing, not null. */
 function videoListForm(video: VideoListItem) {
-  const { description, channelId, tags, sourceUrl, message } = video;
+  const { description, tags, message } = video;
   return {
     id: video.id,
     title: video.title || null,
@@ -203,11 +189,7 @@ function videoListForm(video: VideoListItem) {
     created_at: video.createdAt || null,
     thumbnail_url: video.thumbnailUrl ?? null,
     embed_url: video.embedUrl || null,
-    ...(description !== undefined && { description }),
-    ...(channelId !== undefined && { channel_id: channelId }),
-    ...(tags !== undefined && { tags }),
-    ...(sourceUrl !== undefined && { source_url: sourceUrl }),
-    ...(message !== undefined && { message }),
+    ...given({ description, channel_id: video.channelId, tags, source_url: video.sourceUrl, message }),
   };
 }
 

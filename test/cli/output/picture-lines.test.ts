@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
-import { pictureLines } from '../../../src/cli/output/picture-lines.ts';
+import { accountsLine, causeLines, pictureLines, sharedCauses } from '../../../src/cli/output/picture-lines.ts';
 import { viewOf } from '../../../src/view/files/file-view.ts';
 import type { LivePicture } from '../../../src/view/picture/picture.ts';
 import { sumOfAccounts } from '../../../src/watch/inventory.ts';
@@ -129,4 +129,54 @@ test('of a fleet, each host has a line and each file the host that works on it; 
     'b        silent: last heard 4 m ago; 3 files wait for it  (0.3.0)',
   ]);
   expect(lines.find((line) => line.startsWith('clip.mp4'))).toMatch(/on ingest1$/);
+});
+
+const noPaths = sumOfAccounts([]);
+
+test('the line of the accounts names every place that has paths, and its sum', () => {
+  const known = { done: 80, queued: 10 };
+  const some = { seen: 100, settling: 2, comparing: 1, known, sidecars: 4, ignored: 2, refused: 1, unaccounted: 0 };
+  expect(accountsLine(some)).toBe(
+    '100 paths = 2 settling + 1 compared + 90 known (80 done, 10 queued) + 4 sidecars + 2 ignored + 1 refused',
+  );
+  expect(accountsLine(sumOfAccounts([some, some]))).toMatch(
+    /^200 paths = 4 settling .* 180 known \(160 done, 20 queued\)/,
+  );
+});
+
+test('files are counted by their stages, those that wait for a retry apart', () => {
+  const known = { done: 3, queued: 1, 'awaiting upload': 2, retrying: 4, 'awaiting publish': 1, creating: 0 };
+  expect(accountsLine({ ...noPaths, seen: 11, known })).toBe(
+    '11 paths = 11 known (3 done, 3 queued, 4 waiting for a retry, 1 publishing)',
+  );
+});
+
+test('it says nothing of empty folders, and tells a fault', () => {
+  expect(accountsLine(noPaths)).toBeNull();
+  expect(accountsLine({ ...noPaths, seen: 1, unaccounted: 1 })).toBe(
+    '1 path = 1 in no state: a bug in dropcast, please report it',
+  );
+});
+
+const [failed, noRule] = busyPicture().needs_you.causes;
+
+test('60 files of one cause are two lines with the commands for all of them', () => {
+  expect(causeLines(failed!, noon)).toEqual([
+    '60 .mkv files could not be processed by the service, since 11:40, like /srv/in/archive/a-very-long-name-of-a-recording-that-wraps-on-a-phone_2026-11-22.mkv',
+    '  Check one of them: it may be damaged or not a video. Replace or ignore them, or retry. Which: `dropcast ls --cause processing_failed`. All of them: `dropcast ignore --cause processing_failed`.',
+  ]);
+});
+
+test('what no rule takes is ignored with one command', () => {
+  expect(causeLines(noRule!, noon)[1]).toContain('`dropcast ignore --cause no_rule`');
+});
+
+test('a cause of one file is a row of its own', () => {
+  expect(sharedCauses([failed!, { ...noRule!, files: 1 }])).toEqual([failed]);
+});
+
+test('a code that the service chose cannot leave its word or move the cursor', () => {
+  const [, command] = causeLines({ ...failed!, key: '$(reboot)\u001B[2J' }, noon);
+  expect(command).toContain(String.raw`--cause $'$(reboot)\x1b[2J'`);
+  expect(command).not.toMatch(/\p{Cc}/u);
 });
