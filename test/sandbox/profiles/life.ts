@@ -323,8 +323,10 @@ class Life {
     const { service } = this.#world;
     const { sandbox, host } = service;
     this.#wasLimited = true;
-    // More than the daemon sends meanwhile, however slow the machine is: after that many it would have to wait for an hour.
-    const requests = 50;
+    // The daemon must not use the limit up, because it would have to wait for an hour: within a second on a slow machine,
+    // or in the rest of its life where limits are reported, because it believes a report until the reset.
+    const { rate_limit_headers: headers } = (await admin({ sandbox }, 'GET /profile')).body.data.switches;
+    const requests = headers === 'none' ? 50 : 1_000;
     const ask = () => fetch(`${host.baseUrl}/channels`, { headers: { authorization: `Bearer ${host.key}` } });
     await Promise.all(Array.from({ length: requests }, ask));
     service.advance(3_598_500);
@@ -332,8 +334,6 @@ class Life {
     await this.drop();
     await sleep(800);
     await admin({ sandbox }, 'PUT /rate-limit', { requests_per_hour: 1_000_000 });
-    // Where limits are reported, only an answer says that there is more now.
-    await this.drop();
   }
 
   async publish(): Promise<void> {
