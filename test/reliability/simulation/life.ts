@@ -87,8 +87,11 @@ class Life {
     insertDisk(this.#disk);
     this.#isBusy = new Random(seed, 'busy').chance(busyLives);
     this.#folders = this.#foldersOf();
-    this.#service = new Service(this.#machine, new Random(seed, 'service'), this.#manners());
-    connectNetwork(this.#service, new Weather(this.#machine, new Random(seed, 'weather'), this.#stormMs));
+    this.#service = new Service(this.#machine, new Random(seed, 'service'), this.#manners(seed));
+    connectNetwork(
+      this.#service,
+      new Weather(this.#machine, new Random(seed, 'weather'), this.#stormMs, this.#service.protocol !== 'put'),
+    );
     this.#people = new People({
       machine: this.#machine,
       disk: this.#disk,
@@ -328,8 +331,11 @@ class Life {
     return this.#service.journal.filter(({ what }) => what === 'request').length;
   }
 
-  #manners(): Manners {
+  #manners(seed: number): Manners {
+    const host = new Random(seed, 'resumable host');
     return {
+      protocol: host.pick(['put', 'put', 'put', 'content-range', 'tus']),
+      claiming: host.pick([0, 0.6]),
       takesSecondBody: this.#random.chance(0.5),
       lagMs: this.#random.pick([0, 0, 3_000, 20_000]),
       processingMs: this.#random.pick([100, 5_000, 40_000]),

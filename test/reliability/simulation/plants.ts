@@ -79,6 +79,30 @@ export const plants: readonly Plant[] = [
     ],
   },
   {
+    name: 'believes a host that claims more than was sent',
+    breaks: 'M1',
+    seen: [68],
+    changes: [
+      {
+        file: 'packages/client/src/upload/send-video.ts',
+        from: 'if (offset > reach) throw beyond(host, offset, reach);',
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'continues with another version of the file',
+    breaks: 'M1',
+    seen: [350],
+    changes: [
+      {
+        file: 'packages/client/src/upload/send-video.ts',
+        from: 'if (isPartial && !isSame) throw touched(this.#source);',
+        to: '',
+      },
+    ],
+  },
+  {
     name: 'no full scans',
     breaks: 'L1',
     seen: [32],

@@ -2,6 +2,8 @@ import { sha256Of } from './machine/disk.ts';
 import type { Machine } from './machine/machine.ts';
 import type { Random } from './machine/random.ts';
 import type { JournalEntry, ServiceRecord } from './judge.ts';
+import { KeptUpload } from './kept-uploads.ts';
+import type { Place, UploadProtocol } from './kept-uploads.ts';
 
 /** How this service fills what the specification leaves open. */
 export interface Manners {
@@ -16,6 +18,10 @@ export interface Manners {
   readonly wrapsData: boolean;
   /** Share of the videos that it cannot process. */
   readonly failing: number;
+  /** `put` by default. */
+  readonly protocol?: UploadProtocol;
+  /** Share of the questions to which such a host answers too much. None by default. */
+  readonly claiming?: number;
 }
 
 export interface Reply {
@@ -27,6 +33,7 @@ type Video = { -readonly [Key in keyof ServiceRecord]: ServiceRecord[Key] } & {
   readonly address: string;
   bytesAt: number;
   readonly fails: boolean;
+  readonly kept: KeptUpload;
 };
 
 /** The hosting service, in memory. */
@@ -58,7 +65,8 @@ export class Service {
 
   create(fields: { readonly title?: string; readonly source_url?: string }, token: string): Reply {
     const id = `vid_${(this.#ids += 1)}`;
-    const address = `http://127.0.0.1:8081/upload/${id}?sig=${this.#ids}`;
+    const session = this.protocol === 'content-range' ? '&uploadType=resumable&upload_id=s' : '';
+    const address = `http://127.0.0.1:8081/upload/${id}?sig=${this.#ids}${session}`;
     const video: Video = {
       id,
       token,
@@ -72,6 +80,7 @@ export class Service {
       address,
       bytesAt: Infinity,
       fails: this.#random.chance(this.#manners.failing),
+      kept: new KeptUpload(),
     };
     this.#videos.set(id, video);
     this.note({ what: 'create', video: id, said: token });
@@ -137,11 +146,56 @@ export class Service {
       this.note({ what: 'body refused', video: video?.id ?? null, said: String(refusal?.status) });
       return refusal ?? notFound;
     }
+    this.#took(video, bytes);
+    return { status: 200 };
+  }
+
+  #took(video: Video, bytes: Uint8Array): void {
     video.sha256 = sha256Of(bytes);
     video.bodies += 1;
     video.bytesAt = Math.min(video.bytesAt, this.#machine.time.elapsed);
     this.note({ what: 'body taken', video: video.id, said: video.sha256 });
-    return { status: 200 };
+  }
+
+  get protocol(): UploadProtocol {
+    return this.#manners.protocol ?? 'put';
+  }
+
+  /** What a host that keeps bytes has of the file for an address; a refusal if it takes none. */
+  keptAt(url: URL): KeptUpload | Reply {
+    const video = this.#at(url);
+    // A host that has the whole file says so, and takes it no second time.
+    const refusal = video?.kept.isWhole === true ? null : this.refusesBody(url);
+    return refusal ?? video?.kept ?? notFound;
+  }
+
+  /** Now and then a host claims all but the last byte, and fills up with zeros what it does not have. */
+  perhapsClaim(url: URL): void {
+    const { kept } = this.#at(url) ?? {};
+    if (kept === undefined || kept.total === null || kept.bytes.length >= kept.total - 1) return;
+    if (!this.#random.chance(this.#manners.claiming ?? 0)) return;
+    this.#machine.reach('host claims too much');
+    kept.bytes = Buffer.concat([kept.bytes, new Uint8Array(kept.total - 1 - kept.bytes.length)]);
+  }
+
+  /** A request with bytes begins. @returns its turn */
+  begin(url: URL, { from, total }: Place): number {
+    const video = this.#at(url);
+    if (video === undefined) return 0;
+    const { kept } = video;
+    if (!kept.isAnswered) this.note({ what: 'put begins', video: video.id });
+    if (!kept.isAnswered && from !== null && from > 0) this.#machine.reach('upload continued');
+    kept.isAnswered = false;
+    kept.total ??= total;
+    return (kept.turn += 1);
+  }
+
+  /** Bytes arrive. The file is taken when it is whole. */
+  keep(url: URL, part: Uint8Array, from: number, turn: number): void {
+    const video = this.#at(url);
+    if (video === undefined || video.kept.isWhole) return;
+    video.kept.add(part, from, turn);
+    if (video.kept.isWhole) this.#took(video, video.kept.bytes);
   }
 
   #at(url: URL): Video | undefined {

@@ -10,6 +10,8 @@ const sometimes = [
   'address dead',
   'address dead after applied PUT',
   'gate abort',
+  'upload continued',
+  'host claims too much',
   'breaker open',
   '429',
   'status lags',

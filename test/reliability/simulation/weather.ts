@@ -60,8 +60,10 @@ export class Weather {
   readonly #machine: Machine;
   readonly #fronts: Front[] = [];
 
-  constructor(machine: Machine, random: Random, stormMs: number) {
+  /** @param areBodiesCut all storm long, for a host that keeps what has arrived */
+  constructor(machine: Machine, random: Random, stormMs: number, areBodiesCut = false) {
     this.#machine = machine;
+    if (areBodiesCut) this.#fronts.push({ from: 0, to: stormMs, parts: ['put'], fates: ['cut'], share: 0.3 });
     for (const front of fronts) {
       if (!random.chance(0.3)) continue;
       const from = random.between(0, stormMs * 0.8);

@@ -8,8 +8,10 @@ import {
 } from '../../../../packages/client/src/errors.ts';
 import type { Answer } from '../../../../packages/client/src/transport/answer.ts';
 import type { Exchange } from '../../../../packages/client/src/transport/exchange.ts';
+import { KeptUpload, offsetAnswer, placeOf, tusVersion } from '../kept-uploads.ts';
 import type { Reply, Service } from '../service.ts';
 import type { Fate, Part } from '../weather.ts';
+import { storedRows } from './database.ts';
 import { machine } from './machine.ts';
 import type { Machine } from './machine.ts';
 
@@ -79,7 +81,8 @@ class Trip {
     // A connection that the dead, or somebody who gave up, have not made yet is never made.
     if (this.#process?.isDead === true || this.#request.signal.aborted) return new Promise(() => undefined);
     this.#linkUp();
-    return this.#part === 'put' ? this.#put() : this.#ask();
+    if (this.#part !== 'put') return this.#ask();
+    return service.protocol === 'put' ? this.#put() : this.#keep();
   }
 
   async #ask(): Promise<Answer> {
@@ -145,6 +148,63 @@ class Trip {
       service.note({ what: 'put ends', video: videoOf(url) });
     }
     throw this.#broken();
+  }
+
+  /** A question to a host that keeps bytes, or bytes for it. */
+  async #keep(): Promise<Answer> {
+    const { url } = this.#request;
+    const { protocol } = service;
+    const place = placeOf(protocol, this.#request);
+    const line = this.#openBody();
+    await this.#travel();
+    const isDown = this.#fate === '503' || this.#fate === '500';
+    const kept = isDown ? { status: 503 } : place === null ? { status: 405 } : service.keptAt(url);
+    if (place === null || !(kept instanceof KeptUpload)) {
+      line.emit('response');
+      return this.#answer(kept as Reply, protocol === 'tus' ? tusVersion : {});
+    }
+    const { from } = place;
+    if (from === null) {
+      service.note({ what: 'offset asked', video: videoOf(url), said: String(kept.bytes.length) });
+      if (this.#fate === 'silence') return new Promise(() => undefined);
+      if (isBroken.has(this.#fate)) throw this.#broken();
+      if (isBeforeGate(videoOf(url))) service.perhapsClaim(url);
+      return this.#offset(kept);
+    }
+    if (from > kept.bytes.length || (protocol === 'tus' && from !== kept.bytes.length))
+      return this.#answer({ status: 409 }, protocol === 'tus' ? tusVersion : {});
+    const turn = service.begin(url, place);
+    if (this.#host.random.chance(0.7)) line.emit('continue');
+    const wanted = Number(this.#request.headers['content-length'] ?? 0);
+    const cutAt =
+      this.#fate === 'cut' || this.#fate === 'request lost' ? this.#host.random.below(wanted + 1) : Infinity;
+    let length = 0;
+    try {
+      for await (const part of this.#request.body ?? []) {
+        await this.#host.time.sleep(this.#host.random.between(1, 150));
+        const piece = Uint8Array.from(part.subarray(0, Math.max(0, cutAt - length)));
+        const at = from + length;
+        length += part.length;
+        const add = (): void => service.keep(url, piece, at, turn);
+        if (this.#fate === 'late') this.#host.time.after(this.#host.random.between(3_000, 50_000), add, null);
+        else add();
+        if (length >= cutAt) throw this.#broken();
+      }
+    } catch (error) {
+      if (error instanceof FileChangedError) this.#host.reach('gate abort');
+      throw error;
+    } finally {
+      service.note({ what: 'put ends', video: videoOf(url) });
+    }
+    if (this.#fate === 'silence') return new Promise(() => undefined);
+    if (length !== wanted || isBroken.has(this.#fate)) throw this.#broken();
+    kept.isAnswered = true;
+    return this.#offset(kept);
+  }
+
+  #offset(kept: KeptUpload): Promise<Answer> {
+    const { status, headers } = offsetAnswer(service.protocol, kept);
+    return this.#answer({ status }, headers);
   }
 
   /** All bytes of the body have left. */
@@ -247,12 +307,20 @@ class Trip {
 const badAnswers: Readonly<Partial<Record<Fate, number>>> = { '500': 500, '503': 503, '404': 404 };
 
 function partOf({ method, url }: Exchange): Part {
-  if (method === 'PUT') return 'put';
+  if (url.pathname.startsWith('/upload/')) return 'put';
   if (url.pathname.includes('/feeds/')) return 'publish';
   if (method === 'POST') return 'create';
   if (method === 'DELETE') return 'delete';
   if (method === 'PATCH') return 'amend';
   return url.pathname.endsWith('/videos') ? 'list' : 'get';
+}
+
+/** Fates of a request whose connection breaks. */
+const isBroken: ReadonlySet<Fate> = new Set(['cut', 'request lost', 'answer lost', 'late']);
+
+/** Whether no byte beyond the last part can have left: from then on, no one can tell a false claim from a lost answer. */
+function isBeforeGate(videoId: string): boolean {
+  return storedRows('file').some((row) => row['video_id'] === videoId && row['sha256'] === null);
 }
 
 function subjectOf({ url, json }: Exchange, part: Part): string {

@@ -25,6 +25,16 @@ const wholly: Readonly<Record<string, string>> = {
 /** Values that the machine scales down, so that small files have many parts, few files are many, and idle hours cost little. */
 const scaled: readonly Replacement[] = [
   { file: 'packages/client/src/upload/body-reader.ts', from: 'partBytes = 1024 * 1024', to: 'partBytes = 4 * 1024' },
+  {
+    file: 'packages/client/src/upload/send-video.ts',
+    from: 'reachStepBytes = 64 * 1024 * 1024',
+    to: 'reachStepBytes = 4 * 1024',
+  },
+  {
+    file: 'packages/client/src/upload/protocols/tus.ts',
+    from: 'mostBytes = 64 * 1024 * 1024',
+    to: 'mostBytes = 8 * 1024',
+  },
   { file: 'src/watch/missing-files.ts', from: 'const LEAST_FILES = 10', to: 'const LEAST_FILES = 3' },
   { file: 'src/pipeline/loop.ts', from: 'const tickMs = 1_000', to: 'const tickMs = 4_000' },
 ];
