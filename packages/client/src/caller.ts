@@ -1,15 +1,15 @@
 import { callOf } from './call.ts';
 import type { Call, RawResponse, WithResponse } from './call.ts';
 import { RateLimitedError, ServiceError, throwIfAborted } from './errors.ts';
-import { requestIdOf } from './transport/answer.ts';
+import { isSuccess, requestIdOf, serviceError } from './transport/answer.ts';
 import type { Answer } from './transport/answer.ts';
 import type { ApiRequest } from './wire/requests.ts';
 import { originOf, secretsOfAddress, secretsOfHeaders } from './transport/scrub.ts';
 import { rateLimitsOf } from './transport/rate-limit-headers.ts';
 import type { Scrub } from './transport/scrub.ts';
-import type { Ending, Transport } from './transport/transport.ts';
+import type { Transport } from './transport/transport.ts';
 import { UploadForms } from './upload/upload-forms.ts';
-import type { UploadFormStore } from './client-options.ts';
+import type { ResponseNote, UploadFormStore } from './client-options.ts';
 import type { UploadRequest } from './upload/upload-request.ts';
 import type { RequestNote } from './request-gate.ts';
 import { tell } from './hooks.ts';
@@ -99,16 +99,22 @@ export class Caller {
     const { url, headers, method } = request;
     const note = { operation: 'upload file', method, path: `${originOf(url)}/…`, attempt };
     const scrub = this.scrub([...secretsOfAddress(url), ...secretsOfHeaders(headers)]);
+    return this.#noted(note, scrub, () => this.#transport.upload(request));
+  }
+
+  /** Reports a request and its response to the hooks. Adds the request id, scrubbed, because readers may show it. */
+  async #noted(note: RequestNote, scrub: Scrub, send: () => Promise<Answer>): Promise<Answer> {
+    const { hooks } = this.#parts;
     const startedAt = performance.now();
-    let answered: Pick<Ending, 'status' | 'requestId'> = {};
-    this.#parts.hooks.request(note);
+    let answered: Pick<ResponseNote, 'status' | 'requestId'> = {};
+    hooks.request(note);
     try {
-      const answer = await this.#transport.upload(request);
+      const answer = await send();
       const requestId = requestIdOf(answer, scrub);
       answered = { status: answer.status, ...(requestId !== undefined && { requestId }) };
-      return answer;
+      return { ...answer, requestId };
     } finally {
-      this.#parts.hooks.response({ ...note, ...answered, ms: performance.now() - startedAt });
+      hooks.response({ ...note, ...answered, ms: performance.now() - startedAt });
     }
   }
 
@@ -161,11 +167,11 @@ export class Caller {
       attempt,
       signal,
       timeoutMs,
-      secrets,
+      secrets = [],
       priority,
     }: AskingOptions & { readonly attempt: number; readonly signal: AbortSignal },
   ): Promise<WithResponse<T>> {
-    const { hooks, gate } = this.#parts;
+    const { gate } = this.#parts;
     const note: RequestNote = { operation: request.operation, method: request.method, path: request.path, attempt };
     throwIfAborted(signal, request.operation);
     if (gate !== undefined) {
@@ -174,14 +180,14 @@ export class Caller {
       await untilAborted((async () => await gate.pass(atGate))(), signal, request.operation);
     }
     throwIfAborted(signal, request.operation);
-    hooks.request(note);
     const number = (this.#sent += 1);
     this.#unanswered += 1;
-    const onEnd = (ending: Ending) => hooks.response({ ...note, ...ending });
-    const onAnswer = (answer: Answer) => this.#report(answer, number);
+    const scrub = this.scrub(secrets);
     try {
-      const { value, answer } = await this.#transport.ask(request, { signal, timeoutMs, secrets, onEnd, onAnswer });
-      return { data: value, response: responseOf(answer, attempt) };
+      const answer = await this.#noted(note, scrub, () => this.#transport.ask(request, { signal, timeoutMs }));
+      this.#report(answer, number);
+      if (!isSuccess(answer.status)) throw serviceError(answer, scrub, Date.now());
+      return { data: request.read(answer), response: responseOf(answer, attempt) };
     } catch (error) {
       if (error instanceof RateLimitedError && gate !== undefined) {
         // `throttled` may be async despite its type; awaiting it keeps a rejection from ending the process.

@@ -10,11 +10,11 @@ import { Transport } from './transport/transport.ts';
 import { Caller } from './caller.ts';
 import type { VideoClientOptions } from './client-options.ts';
 import { Hooks } from './hooks.ts';
-import { analyticsPages } from './lists.ts';
+import { analyticsPages } from './pages.ts';
 import { settingsOf } from './settings.ts';
 import { realSurroundings } from './surroundings.ts';
 import type { Surroundings } from './surroundings.ts';
-import type { Analytics, Channels, Feeds, VideoClient, Videos } from './video-client.ts';
+import type { VideoClient } from './video-client.ts';
 import { createVideos } from './videos.ts';
 
 /**
@@ -30,44 +30,26 @@ export function createVideoClient(options: VideoClientOptions): VideoClient {
 
 /** Like `createVideoClient`, with the clock and random numbers supplied by a test. */
 export function openVideoClient(options: VideoClientOptions, surroundings: Surroundings): VideoClient {
-  return new HttpVideoClient(options, surroundings);
-}
-
-class HttpVideoClient implements VideoClient {
-  readonly #transport: Transport;
-  readonly videos: Videos;
-  readonly channels: Channels;
-  readonly feeds: Feeds;
-  readonly analytics: Analytics;
-
-  constructor(options: VideoClientOptions, surroundings: Surroundings) {
-    const settings = settingsOf(options);
-    const hooks = new Hooks(options);
-    this.#transport = new Transport({ ...settings, onExchange: (exchange) => hooks.exchange(exchange) });
-    const caller = new Caller(this.#transport, {
-      settings,
-      hooks,
-      gate: options.requestGate,
-      formStore: options.uploadForms,
-      surroundings,
-    });
-    this.videos = createVideos(caller, settings.honoursIdempotencyKey);
-    this.channels = {
+  const settings = settingsOf(options);
+  const hooks = new Hooks(options);
+  const transport = new Transport({ ...settings, onExchange: (exchange) => hooks.exchange(exchange) });
+  const { requestGate: gate, uploadForms: formStore } = options;
+  const caller = new Caller(transport, { settings, hooks, gate, formStore, surroundings });
+  return {
+    videos: createVideos(caller, settings.honoursIdempotencyKey),
+    channels: {
       list: (options) => caller.call(listChannels, options),
       update: (id, changes, options) => caller.call(() => updateChannel(id, changes), options),
-    };
-    this.feeds = {
+    },
+    feeds: {
       list: (options) => caller.call(listFeeds, options),
       publish: (id, options) => caller.call(() => publishFeed(id), options),
-    };
-    this.analytics = {
+    },
+    analytics: {
       video: (id, period = {}, options) => caller.call(() => videoAnalytics(id, period), options),
       videos: (query = {}, options = {}) => analyticsPages(caller, query, options),
       overview: (query = {}, options) => caller.call(() => analyticsOverview(query), options),
-    };
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#transport[Symbol.asyncDispose]();
-  }
+    },
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  };
 }

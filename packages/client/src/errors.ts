@@ -1,5 +1,5 @@
 import { scrubAddresses } from './transport/scrub.ts';
-import type { OpenWord } from './wire/known-word.ts';
+import type { OpenWord } from './wire/tolerant.ts';
 
 /** Details of an error besides its message. */
 export interface ErrorFacts {

@@ -13,7 +13,7 @@ export type { RateLimit } from './transport/rate-limit-headers.ts';
 
 export type { Call, RawResponse, WithResponse } from './call.ts';
 export type { WaitNote } from './waiting.ts';
-export type { OpenWord } from './wire/known-word.ts';
+export type { OpenWord } from './wire/tolerant.ts';
 
 export type {
   Analytics,

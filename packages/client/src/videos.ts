@@ -4,7 +4,7 @@ import type { Call } from './call.ts';
 import { NotFoundError } from './errors.ts';
 import type { Caller } from './caller.ts';
 import { checkOptions } from './caller.ts';
-import { videoPages } from './lists.ts';
+import { videoPages } from './pages.ts';
 import { mayHaveHappened } from './retry.ts';
 import { checkSendOptions, sendVideo } from './upload/send-video.ts';
 import { seekableOf } from './upload/upload-source.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Answer } from '../../../packages/client/src/transport/answer.ts';
 import { contentRangeProtocol, isSessionAddress } from '../../../packages/client/src/upload/protocols/content-range.ts';
 import type { ProtocolStrategy } from '../../../packages/client/src/upload/protocols/protocol.ts';
-import { putProtocol } from '../../../packages/client/src/upload/protocols/put.ts';
+import { putProtocol } from '../../../packages/client/src/upload/protocols/protocols.ts';
 import { tusProtocol } from '../../../packages/client/src/upload/protocols/tus.ts';
 
 const strategies: readonly ((sizeBytes: number) => ProtocolStrategy)[] = [

@@ -1,7 +1,7 @@
 import { createScrub } from '../../../packages/client/src/transport/scrub.ts';
 import type { BodyReader } from '../../../packages/client/src/upload/body-reader.ts';
 import { FilePass } from '../../../packages/client/src/upload/file-pass.ts';
-import { putProtocol } from '../../../packages/client/src/upload/protocols/put.ts';
+import { putProtocol } from '../../../packages/client/src/upload/protocols/protocols.ts';
 import { UploadHost } from '../../../packages/client/src/upload/upload-host.ts';
 import { requestUpload } from '../../../packages/client/src/upload/upload-request.ts';
 import type { UploadRequest, UploadWorld } from '../../../packages/client/src/upload/upload-request.ts';

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import * as z from 'zod/mini';
 
 import type { Scrub } from './scrub.ts';
-import { orMissing } from '../wire/or-missing.ts';
+import { orMissing } from '../wire/tolerant.ts';
 
 /** Maximum length of a message quoted from the other side. */
 const longestMessage = 200;

@@ -1,11 +1,9 @@
 import { validateHeaderValue } from 'node:http';
 
-import { isSuccess, requestIdOf, serviceError } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { freshConnections, Line } from './connection.ts';
 import type { ProxyEnvironment } from './proxy.ts';
 import type { Authorities } from './trusting-agent.ts';
-import { throwIfAborted } from '../errors.ts';
 import { exchange } from './exchange.ts';
 import type { SeenExchange } from './exchange.ts';
 import type { ApiRequest } from '../wire/requests.ts';
@@ -15,7 +13,6 @@ import type { Bandwidth } from '../upload/bandwidth.ts';
 import { requestUpload } from '../upload/upload-request.ts';
 import type { UploadRequest, UploadWorld } from '../upload/upload-request.ts';
 import { createUploadTargets } from '../upload/upload-targets.ts';
-import type { UploadTargets } from '../upload/upload-targets.ts';
 
 /** A value that must not appear in logs or errors. */
 export interface Secret {
@@ -40,35 +37,16 @@ export interface TransportOptions {
   readonly onExchange?: ((exchange: SeenExchange) => void) | undefined;
 }
 
-/** The outcome of one request. Without `status` there was no response. */
-export interface Ending {
-  readonly status?: number;
-  readonly ms: number;
-  readonly requestId?: string;
-}
-
-export interface AskOptions {
-  readonly signal: AbortSignal;
-  readonly timeoutMs?: number | undefined;
-  /** Secrets besides the key that the other side might echo; removed from errors. */
-  readonly secrets?: readonly string[] | undefined;
-  readonly onEnd?: (ending: Ending) => void;
-  /** Called with every response, whatever its status. Must not throw. */
-  readonly onAnswer?: (answer: Answer) => void;
-}
-
 /** Sends requests to the service and its upload addresses: one request per call, never retried, never redirected. */
 export class Transport implements AsyncDisposable {
   readonly #options: TransportOptions;
-  readonly #agent: ReturnType<typeof freshConnections>;
-  readonly #userAgent: string;
+  /** What uploads share; JSON requests use its agent and user agent as well. */
+  readonly #uploads: UploadWorld;
   /**
    * Origins that may receive the key: the service's, which gets it with every request (api-spec section 5), and those
    * that the caller named.
    */
   readonly #trusted: ReadonlySet<string>;
-  readonly #targets: UploadTargets;
-  readonly #refusesExpect = new Set<string>();
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
@@ -77,11 +55,18 @@ export class Transport implements AsyncDisposable {
     requireHeaderValue(options.apiKey.reveal());
     if (options.userAgent !== undefined) validateHeaderValue('user-agent', options.userAgent);
     this.#options = options;
-    this.#userAgent = options.userAgent ?? 'dropcast';
-    this.#agent = freshConnections(options.proxyEnv ?? process.env, options.ca);
-    const { baseUrl, sendKeyTo } = options;
-    this.#trusted = new Set([new URL(baseUrl).origin, ...sendKeyTo]);
-    this.#targets = createUploadTargets({ baseUrl, named: this.#trusted });
+    const { baseUrl, sendKeyTo, apiKey, bandwidth, onExchange, userAgent = 'dropcast' } = options;
+    const trusted = new Set([new URL(baseUrl).origin, ...sendKeyTo]);
+    this.#trusted = trusted;
+    this.#uploads = {
+      agent: freshConnections(options.proxyEnv ?? process.env, options.ca),
+      userAgent,
+      bandwidth,
+      onExchange,
+      targets: createUploadTargets({ baseUrl, named: trusted }),
+      refusesExpect: new Set(),
+      keyFor: (origin) => (trusted.has(origin) ? apiKey.reveal() : null),
+    };
   }
 
   /** Returns a signal that fires with the given one or when the transport is closed. */
@@ -101,48 +86,29 @@ export class Transport implements AsyncDisposable {
     return Object.fromEntries(Object.entries(headers).filter(([, value]) => !value.includes(key)));
   }
 
-  /**
-   * Sends one request and reads its response.
-   * @throws {ServiceError} of every kind except those for uploads
-   */
-  async ask<T>(request: ApiRequest<T>, options: AskOptions): Promise<{ readonly value: T; readonly answer: Answer }> {
-    throwIfAborted(options.signal, request.operation);
-    const scrub = this.scrub(options.secrets);
-    const answering = this.#send(request, options).then((answer) => withRequestId(answer, scrub));
-    const answer = await this.#track(noted(answering, options.onEnd));
-    options.onAnswer?.(answer);
-    if (!isSuccess(answer.status)) throw serviceError(answer, scrub, Date.now());
-    return { value: request.read(answer), answer };
+  /** Sends one request to the service and returns its response. @throws {ServiceError} no response, or an endless one */
+  ask(
+    request: ApiRequest<unknown>,
+    options: { readonly signal: AbortSignal; readonly timeoutMs?: number | undefined },
+  ) {
+    return this.#track(this.#send(request, options));
   }
 
   /** Sends one request to an upload address. @throws as `requestUpload` */
   upload(request: UploadRequest): Promise<Answer> {
     const signal = this.untilClosed(request.signal);
-    return this.#track(requestUpload({ ...request, signal }, this.#uploadWorld()));
+    return this.#track(requestUpload({ ...request, signal }, this.#uploads));
   }
 
   /** Aborts running requests and waits for them to finish. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the client was closed'));
     await Promise.allSettled(this.#running);
-    this.#agent.http.destroy();
-    this.#agent.https.destroy();
+    this.#uploads.agent.http.destroy();
+    this.#uploads.agent.https.destroy();
   }
 
-  #uploadWorld(): UploadWorld {
-    const { apiKey, bandwidth, onExchange } = this.#options;
-    return {
-      agent: this.#agent,
-      userAgent: this.#userAgent,
-      bandwidth,
-      onExchange,
-      targets: this.#targets,
-      refusesExpect: this.#refusesExpect,
-      keyFor: (origin) => (this.#trusted.has(origin) ? apiKey.reveal() : null),
-    };
-  }
-
-  async #send(request: ApiRequest<unknown>, { signal, timeoutMs }: AskOptions): Promise<Answer> {
+  async #send(request: ApiRequest<unknown>, { signal, timeoutMs }: Parameters<Transport['ask']>[1]): Promise<Answer> {
     const url = new URL(`${this.#options.baseUrl}${request.path}`);
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value));
@@ -155,17 +121,17 @@ export class Transport implements AsyncDisposable {
       headers: {
         ...request.headers,
         accept: 'application/json',
-        'user-agent': this.#userAgent,
+        'user-agent': this.#uploads.userAgent,
         authorization: `Bearer ${this.#options.apiKey.reveal()}`,
       },
       json: request.json,
-      agent: this.#agent,
+      agent: this.#uploads.agent,
       line,
       signal,
       onExchange: this.#options.onExchange,
       timeoutMs: timeoutMs ?? this.#options.timeoutMs,
     });
-    if (url.protocol === 'https:') this.#targets.provedAt(line.peer);
+    if (url.protocol === 'https:') this.#uploads.targets.provedAt(line.peer);
     return answer;
   }
 
@@ -178,27 +144,6 @@ export class Transport implements AsyncDisposable {
       this.#running.delete(work);
     }
   }
-}
-
-async function noted(exchange: Promise<Answer>, onEnd: AskOptions['onEnd']): Promise<Answer> {
-  const startedAt = performance.now();
-  try {
-    const answer = await exchange;
-    onEnd?.({ ms: performance.now() - startedAt, ...endingOf(answer) });
-    return answer;
-  } catch (error) {
-    onEnd?.({ ms: performance.now() - startedAt });
-    throw error;
-  }
-}
-
-function endingOf({ status, requestId }: Answer): Pick<Ending, 'status' | 'requestId'> {
-  return { status, ...(requestId !== undefined && { requestId }) };
-}
-
-/** Adds the request id, already scrubbed, because readers may put it into errors. */
-function withRequestId(answer: Answer, scrub: Scrub): Answer {
-  return { ...answer, requestId: requestIdOf(answer, scrub) };
 }
 
 function requireHeaderValue(key: string): void {

@@ -1,5 +1,5 @@
-import { beginHash } from './begin-hash.ts';
-import type { BeginHash } from './begin-hash.ts';
+import { beginHash } from './hash-threads.ts';
+import type { BeginHash } from './hash-threads.ts';
 import type { BodyReader } from './body-reader.ts';
 import { OpenFile } from './file-reader.ts';
 import { partsAhead } from './parts-ahead.ts';

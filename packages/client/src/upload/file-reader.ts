@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 
 import { codeOf, FileChangedError, FileUnreadableError, FileVanishedError, throwIfAborted } from '../errors.ts';
 import type { BodyReader } from './body-reader.ts';
-import { beginHash } from './begin-hash.ts';
+import { beginHash } from './hash-threads.ts';
 import { partsAhead } from './parts-ahead.ts';
 import { hashHere } from './running-hash.ts';
 import type { RunningHash } from './running-hash.ts';

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 
 import { partBytes } from './body-reader.ts';
 import type { Done, Order } from './hash-thread.ts';
+import { hashHere } from './running-hash.ts';
 import type { RunningHash } from './running-hash.ts';
 
 export interface HashThreadsOptions {
@@ -81,6 +82,16 @@ const refusalMs = 600_000;
 
 /** The hash threads of this process. */
 export const hashThreads = new HashThreads();
+
+/** Starts hashing a file. */
+export type BeginHash = (sizeBytes: number) => RunningHash;
+
+/** Minimum file size for a thread. A smaller file is hashed before a thread has started. */
+const leastBytesForThread = 16 * 1024 * 1024;
+
+/** Hashes large files in a thread if one is available, and anything else in the calling thread. */
+export const beginHash: BeginHash = (sizeBytes) =>
+  (sizeBytes < leastBytesForThread ? null : hashThreads.begin()) ?? hashHere(sizeBytes);
 
 /** One thread with its ring buffers. Each buffer serves one hash at a time and is reused by later ones. */
 class HashThread {

@@ -1,11 +1,11 @@
 import type { ClientRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Agents } from 'got';
 
 import type { Answer } from '../transport/answer.ts';
 import type { Bandwidth } from './bandwidth.ts';
 import type { FilePass } from './file-pass.ts';
 import { Line } from '../transport/connection.ts';
+import type { freshConnections } from '../transport/connection.ts';
 import { AbortedError, throwIfAborted, UploadServerError } from '../errors.ts';
 import { exchange } from '../transport/exchange.ts';
 import type { SeenExchange } from '../transport/exchange.ts';
@@ -39,7 +39,7 @@ export interface UploadRequest {
 
 /** The parts of the client that an upload uses. */
 export interface UploadWorld {
-  readonly agent: Agents;
+  readonly agent: ReturnType<typeof freshConnections>;
   readonly userAgent: string;
   readonly bandwidth?: Bandwidth | undefined;
   readonly targets: UploadTargets;

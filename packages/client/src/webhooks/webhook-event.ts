@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 
-import { oneOf } from '../wire/known-word.ts';
-import { orMissing } from '../wire/or-missing.ts';
+import { oneOf, orMissing } from '../wire/tolerant.ts';
 import { readPublished } from '../wire/feeds.ts';
 import type { Published } from '../wire/feeds.ts';
 import { readVideo } from '../wire/videos.ts';

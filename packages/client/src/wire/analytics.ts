@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
 
 import { Id, Text } from './fields.ts';
-import { orMissing } from './or-missing.ts';
-import { readMeta } from './list-page.ts';
-import { counted, many, one, present, unwrapped } from './reader.ts';
+import { orMissing } from './tolerant.ts';
+import { counted, many, one, present, readMeta, unwrapped } from './reader.ts';
 import type { Entries, Reader } from './reader.ts';
 
 /** A range of days as `YYYY-MM-DD`, UTC, both inclusive. The service chooses any day that is omitted. */

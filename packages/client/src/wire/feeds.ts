@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
 
 import { Address, Count, Id, Text } from './fields.ts';
-import { orMissing } from './or-missing.ts';
-import { oneOf } from './known-word.ts';
-import type { OpenWord } from './known-word.ts';
+import { oneOf, orMissing } from './tolerant.ts';
+import type { OpenWord } from './tolerant.ts';
 import { many, one, present } from './reader.ts';
 import type { Reader } from './reader.ts';
 

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 
 import { wholeWords } from '../transport/answer-body.ts';
-import { orMissing } from './or-missing.ts';
-import { textWithin } from './text-within.ts';
+import { orMissing, textWithin } from './tolerant.ts';
 
 // Response fields, read as tolerantly as api-spec.md permits: an optional field of the wrong type counts as missing.
 // Every string has a maximum length.

@@ -1,4 +1,7 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
+
+import { Count } from './fields.ts';
+import { orMissing } from './tolerant.ts';
 
 /** Reads a value from parsed JSON; returns undefined if the shape does not match. */
 export type Reader<T> = (json: unknown) => T | undefined;
@@ -58,4 +61,18 @@ type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 /** Drops keys whose value is undefined. */
 export function present<T extends object>(value: T): Present<T> {
   return Object.fromEntries(Object.entries(value).filter(([, held]) => held !== undefined)) as Present<T>;
+}
+
+/** The position of a page in its list (api-spec section 2.6). Fields missing from the response are omitted. */
+export interface ListMeta {
+  readonly page?: number | undefined;
+  readonly perPage?: number | undefined;
+  readonly total?: number | undefined;
+}
+
+const Meta = z.object({ meta: orMissing(z.object({ page: Count, per_page: Count, total: Count })) });
+
+export function readMeta(json: unknown): ListMeta {
+  const meta = Meta.safeParse(json).data?.meta;
+  return { page: meta?.page, perPage: meta?.per_page, total: meta?.total };
 }

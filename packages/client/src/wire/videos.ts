@@ -1,13 +1,10 @@
 import * as z from 'zod/mini';
 
 import { Address, Amount, Id, longestAddress, Reason, Tags, Text } from './fields.ts';
-import { orMissing } from './or-missing.ts';
-import { oneOf } from './known-word.ts';
-import type { OpenWord } from './known-word.ts';
-import { readMeta } from './list-page.ts';
-import { counted, one, present } from './reader.ts';
+import { oneOf, orMissing, textWithin } from './tolerant.ts';
+import type { OpenWord } from './tolerant.ts';
+import { counted, one, present, readMeta } from './reader.ts';
 import type { Reader } from './reader.ts';
-import { textWithin } from './text-within.ts';
 import { uploadHeadersOf } from './upload-headers.ts';
 
 /** A status from api-spec section 3, or one that the service adds later. */

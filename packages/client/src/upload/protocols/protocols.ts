@@ -1,8 +1,7 @@
-import { isIncomplete } from '../../transport/answer.ts';
+import { isIncomplete, isSuccess } from '../../transport/answer.ts';
 import type { Answer } from '../../transport/answer.ts';
 import { contentRangeProtocol } from './content-range.ts';
 import type { ProtocolStrategy, UploadProtocol } from './protocol.ts';
-import { putProtocol } from './put.ts';
 import { isTus, tusProtocol } from './tus.ts';
 
 export const strategies: Readonly<Record<UploadProtocol, (sizeBytes: number) => ProtocolStrategy>> = {
@@ -10,6 +9,17 @@ export const strategies: Readonly<Record<UploadProtocol, (sizeBytes: number) => 
   'content-range': contentRangeProtocol,
   tus: tusProtocol,
 };
+
+/** One PUT with the whole file (api-spec section 4.5). A host that received only a part of it discards that. */
+export function putProtocol(sizeBytes: number): ProtocolStrategy {
+  return {
+    protocol: 'put',
+    asksFirst: false,
+    offsetRequest: () => null,
+    uploadRequest: () => ({ method: 'PUT', headers: {}, end: sizeBytes }),
+    offsetIn: ({ status }) => (isSuccess(status) ? sizeBytes : null),
+  };
+}
 
 /**
  * Returns the protocol that an answer without an offset reveals; null if there is no reason for another one.
