@@ -106,18 +106,7 @@ export const workStates: readonly string[] = [
 ];
 
 /** Every displayed state, in life-cycle order. */
-export const knownStates: readonly string[] = [
-  'settling',
-  'creating',
-  'uploading',
-  ...workStates,
-  'done',
-  'failed',
-  'held',
-  'skipped',
-  'vanished',
-  'superseded',
-];
+export const knownStates: readonly string[] = ['settling', 'creating', 'uploading', ...workStates, ...ends];
 
 /** Maps a state to the one shown while a step is running. Only the daemon knows about running steps. */
 const steps: Readonly<Record<string, string>> = stepStates;

@@ -215,20 +215,8 @@ function endWords(wait: Wait, now: number): string | null {
 
 /** Whether dropcast detected the cause itself and keeps trying: `until` is the next attempt. */
 export function isObstacle({ cause }: Wait): boolean {
-  return obstacles.has(cause);
+  return cause in over;
 }
-
-const obstacles: ReadonlySet<WaitCause> = new Set<WaitCause>([
-  'database',
-  'key',
-  'account',
-  'quota',
-  'storage',
-  'channel',
-  'service',
-  'upload host',
-  'machine',
-]);
 
 /**
  * Describes what a file is waiting for. For an obstacle it only names the goal, `waiting for the key`, because each

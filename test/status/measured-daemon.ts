@@ -2,7 +2,7 @@ import { createEventStream } from '../../src/daemon/events.ts';
 import type { Fleet } from '../../src/view/hosts/fleet-view.ts';
 import { createMessageTargets } from '../../src/daemon/message-targets.ts';
 import type { FeedWait } from '../../src/pipeline/rounds/publish.ts';
-import type { MeasuredDaemon } from '../../src/status/metrics/gauges.ts';
+import type { Daemon } from '../../src/daemon/daemon.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { waitsAt } from '../view/moments.ts';
 import type { Moment } from '../view/moments.ts';
@@ -61,7 +61,7 @@ export function measuredDaemon(fleet: Fleet | null = null) {
       snapshot: () => ({ limit: 1_000, used: state.used, blockedUntil: state.blockedUntil, reported: state.reported }),
       waitedMs: () => state.waitedMs,
     },
-  } as unknown as MeasuredDaemon;
+  } as unknown as Daemon;
   return { daemon, events, state, messageTargets };
 }
 

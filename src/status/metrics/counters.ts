@@ -44,7 +44,8 @@ export function countEvents(daemon: Pick<Daemon, 'events' | 'config'>): Counted 
       case 'request':
         return ofRequest(event, counted);
       case 'feed': {
-        const feed = feedLabel(event.feed, daemon.config());
+        // A sidecar may name any feed.
+        const feed = feedsOf(daemon.config()).has(event.feed) ? event.feed : 'other';
         return counted.publishes.add({ feed, outcome: outcomeOf(event.failure === null) });
       }
       case 'arrival':
@@ -59,26 +60,23 @@ export function countEvents(daemon: Pick<Daemon, 'events' | 'config'>): Counted 
 }
 
 function ofFile({ before, facts }: Extract<DropcastEvent, { type: 'file' }>, { finished, steps }: Counted): void {
-  const outcome = endOf(before, facts);
-  if (outcome !== null) finished.add({ outcome });
+  if (facts.end !== null && facts.end !== before?.end) finished.add({ outcome: facts.end });
   const processing = processingOf(before, facts);
   if (processing !== null)
     steps.add({ step: 'processing', outcome: outcomeOf(processing.isReady) }, processing.ms / 1_000);
 }
 
-function ofRequest(event: Extract<DropcastEvent, { type: 'request' }>, { requests, steps }: Counted): void {
+function ofRequest(event: Extract<DropcastEvent, { type: 'request' }>, { requests, steps: durations }: Counted): void {
   const { operation, status, ms } = event;
   requests.add({ operation, code: status ?? 'none' });
-  const step = stepOf(operation);
+  const step = steps.get(operation);
   const isOk = status !== null && status >= 200 && status < 300;
-  if (step !== null) steps.add({ step, outcome: outcomeOf(isOk) }, ms / 1_000);
+  if (step !== undefined) durations.add({ step, outcome: outcomeOf(isOk) }, ms / 1_000);
 }
 
 function outcomeOf(isOk: boolean): 'ok' | 'failed' {
   return isOk ? 'ok' : 'failed';
 }
-
-type Config = ReturnType<Daemon['config']>;
 
 /** States reported by the gauge. All are always present, so that an alert never waits for one to appear. */
 export const fileStates = [
@@ -97,19 +95,11 @@ export const fileStates = [
 /** Types of targets that receive messages. */
 export const targetTypes = ['webhook', 'ntfy', 'email', 'command'] as const;
 
-/** Returns how a file ended in this change; null when it did not end. Pure. */
-export function endOf(before: Facts | null, facts: Facts): string | null {
-  return facts.end !== null && facts.end !== before?.end ? facts.end : null;
-}
-
 /**
  * Returns how long the service took, in milliseconds, if processing finished or failed in this change; otherwise null.
  * Pure.
  */
-export function processingOf(
-  before: Facts | null,
-  facts: Facts,
-): { readonly ms: number; readonly isReady: boolean } | null {
+function processingOf(before: Facts | null, facts: Facts): { readonly ms: number; readonly isReady: boolean } | null {
   if (before === null || before.readyAt !== null || before.uploadedAt === null) return null;
   const since = before.processingSince ?? before.uploadedAt;
   if (facts.readyAt !== null) return { ms: Math.max(0, facts.readyAt - since), isReady: true };
@@ -117,23 +107,14 @@ export function processingOf(
   return hasFailed ? { ms: Math.max(0, facts.endedAt - since), isReady: false } : null;
 }
 
-/** Returns the file step that a request belongs to, or null. */
-export function stepOf(operation: string): string | null {
-  return steps.get(operation) ?? null;
-}
-
+/** The step of a file that a request belongs to. */
 const steps: ReadonlyMap<string, string> = new Map([
   ['create video', 'create'],
   ['upload file', 'upload'],
   ['publish feed', 'publish'],
 ]);
 
-/** Returns the feed's label. Only configured feeds have their own, because a sidecar may name any feed. */
-export function feedLabel(feed: string, config: Pick<Config, 'folders'>): string {
-  return feedsOf(config).has(feed) ? feed : 'other';
-}
-
-export type Labels = Readonly<Record<string, string | number>>;
+type Labels = Readonly<Record<string, string | number>>;
 
 /** Counts events by labels. */
 export class Tally {

@@ -1,12 +1,14 @@
 import { collectDefaultMetrics, Gauge, Registry, Counter, Histogram } from 'prom-client';
 import { buckets, targetTypes, type Counted, type Durations, type Tally, type Times } from './counters.ts';
-import { createGauges, type MeasuredDaemon } from './gauges.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
+import { createGauges } from './gauges.ts';
 import type { Versions } from './metrics.ts';
 
 /** @returns a function that formats all current values */
-export function openExposition(daemon: MeasuredDaemon, counted: Counted, versions: Versions): () => Promise<string> {
+export function openExposition(daemon: Daemon, counted: Counted, versions: Versions): () => Promise<string> {
   const registry = new Registry();
-  const addUp = createSums(registry, daemon, counted);
+  const addUpEvents = createSumsOfEvents(registry, counted);
+  const addUp = createSumsOfDaemon(registry, daemon);
   const look = createGauges(registry, daemon, counted);
   new Gauge({
     name: 'dropcast_build_info',
@@ -17,60 +19,37 @@ export function openExposition(daemon: MeasuredDaemon, counted: Counted, version
   // At the default resolution of 10 ms, monitoring the event loop alone takes 0.35% of a core.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return async () => {
+    addUpEvents();
     addUp();
     await look();
     return registry.metrics();
   };
 }
 
-/** Creates metrics for totals kept elsewhere. @returns a function that copies their current values */
-export function createSums(registry: Registry, daemon: MeasuredDaemon, counted: Counted): () => void {
-  const ofEvents = createSumsOfEvents(registry, counted);
-  const ofDaemon = createSumsOfDaemon(registry, daemon);
-  return () => {
-    ofEvents();
-    ofDaemon();
-  };
-}
-
+/** Creates metrics for totals of events. @returns a function that copies their current values */
 function createSumsOfEvents(registry: Registry, counted: Counted): () => void {
-  const takeOver = [
-    takeOverOf(registry, counted.finished, {
-      name: 'dropcast_files_finished_total',
-      help: 'Files that ended, by outcome.',
-      labelNames: ['outcome'],
-    }),
-    takeOverOf(registry, counted.failures, {
-      name: 'dropcast_failures_total',
-      help: 'Failed steps of files, by class of failure; most are retried.',
-      labelNames: ['class'],
-    }),
-    takeOverOf(registry, counted.requests, {
-      name: 'dropcast_api_requests_total',
-      help: 'Requests to the service and uploads, by the status of the answer; code is none when no answer came.',
-      labelNames: ['operation', 'code'],
-    }),
-    takeOverOf(registry, counted.publishes, {
-      name: 'dropcast_feed_publishes_total',
-      help: 'Publishes of a feed, by outcome.',
-      labelNames: ['feed', 'outcome'],
-    }),
+  const { finished, failures, requests, publishes } = counted;
+  const sums: readonly (readonly [Tally, name: string, help: string, labelNames: string[]])[] = [
+    [finished, 'dropcast_files_finished_total', 'Files that ended, by outcome.', ['outcome']],
+    [failures, 'dropcast_failures_total', 'Failed steps of files, by class of failure; most are retried.', ['class']],
+    [
+      requests,
+      'dropcast_api_requests_total',
+      'Requests to the service and uploads, by the status of the answer; code is none when no answer came.',
+      ['operation', 'code'],
+    ],
+    [publishes, 'dropcast_feed_publishes_total', 'Publishes of a feed, by outcome.', ['feed', 'outcome']],
   ];
+  const counters = sums.map(
+    ([tally, name, help, labelNames]) =>
+      [tally, new Counter({ name, help, labelNames, registers: [registry] })] as const,
+  );
   registry.registerMetric(new StepDurations(counted.steps));
   return () => {
-    for (const each of takeOver) each();
-  };
-}
-
-function takeOverOf(
-  registry: Registry,
-  tally: Tally,
-  as: { readonly name: string; readonly help: string; readonly labelNames: string[] },
-): () => void {
-  const counter = new Counter({ ...as, registers: [registry] });
-  return () => {
-    counter.reset();
-    for (const { labels, count } of tally.list()) counter.inc(labels, count);
+    for (const [tally, counter] of counters) {
+      counter.reset();
+      for (const { labels, count } of tally.list()) counter.inc(labels, count);
+    }
   };
 }
 
@@ -112,7 +91,8 @@ function linesOf({ labels, count, sumSeconds, inBucket }: Times) {
   ];
 }
 
-function createSumsOfDaemon(registry: Registry, daemon: MeasuredDaemon): () => void {
+/** Creates metrics for totals of the daemon. @returns a function that copies their current values */
+function createSumsOfDaemon(registry: Registry, daemon: Daemon): () => void {
   const registers = [registry];
   const bytes = new Counter({
     name: 'dropcast_upload_bytes_total',

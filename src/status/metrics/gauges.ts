@@ -6,21 +6,6 @@ import { isObstacle, type Wait } from '../../view/waits.ts';
 import { feedsOf } from '../../view/outlook/outlook.ts';
 import { fileStates, targetTypes, type Counted } from './counters.ts';
 
-export type MeasuredDaemon = Pick<
-  Daemon,
-  | 'events'
-  | 'config'
-  | 'picture'
-  | 'ledger'
-  | 'conductor'
-  | 'gate'
-  | 'expectations'
-  | 'messageTargets'
-  | 'waits'
-  | 'startedAt'
-  | 'fleet'
->;
-
 /**
  * Creates gauges for the current state. Each scrape reads memory and, for counts and ages of files, indexes in the
  * ledger.
@@ -30,27 +15,31 @@ export type MeasuredDaemon = Pick<
  */
 export function createGauges(
   registry: Registry,
-  daemon: MeasuredDaemon,
+  daemon: Daemon,
   counted: Pick<Counted, 'lastFound'>,
 ): () => Promise<void> {
-  const files = createFileGauges(registry, daemon);
-  const work = createWorkGauges(registry, daemon);
-  const places = createPlaceGauges(registry, daemon, counted);
-  const expected = createExpectationGauge(registry, daemon);
-  const messages = createMessageGauge(registry, daemon);
-  const hosts = createHostGauges(registry, daemon);
+  const gauge: CreateGauge = (name, help, labelNames = []) =>
+    new Gauge({ name, help, labelNames, registers: [registry] });
+  const all = [
+    createFileGauges(gauge, daemon),
+    createWorkGauges(gauge, daemon),
+    createPlaceGauges(gauge, daemon, counted),
+    createExpectationGauge(gauge, daemon),
+    createMessageGauge(gauge, daemon),
+    createHostGauges(gauge, daemon),
+  ];
   return async () => {
-    work();
-    places();
-    expected();
-    hosts();
-    await messages();
-    await files();
+    await Promise.all(all.map((update) => update()));
   };
 }
 
-function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Promise<void> {
-  const gauge = gaugesOf(registry);
+type CreateGauge = <Label extends string = never>(
+  name: string,
+  help: string,
+  labelNames?: readonly Label[],
+) => Gauge<Label>;
+
+function createFileGauges(gauge: CreateGauge, daemon: Daemon): () => Promise<void> {
   const states = gauge('dropcast_files', 'Files by state, as in status.', ['state']);
   const needsYou = gauge('dropcast_needs_you', 'Files that need you.');
   const ledger = gauge(
@@ -83,8 +72,7 @@ function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Pro
   };
 }
 
-function createWorkGauges(registry: Registry, daemon: MeasuredDaemon): () => void {
-  const gauge = gaugesOf(registry);
+function createWorkGauges(gauge: CreateGauge, daemon: Daemon): () => void {
   const paused = gauge(
     'dropcast_paused',
     '1 while the work named by holds (everything, uploads or new files) is waiting for the service.',
@@ -101,14 +89,10 @@ function createWorkGauges(registry: Registry, daemon: MeasuredDaemon): () => voi
     const waits = daemon.waits();
     const count = (isMeant: (wait: Wait) => boolean): number => waits.filter(isMeant).length;
     open.set(1 - count(({ cause }) => cause === 'upload window'));
-    byPeople.set(
-      { holds: 'everything' },
-      count(({ cause, holds }) => cause === 'paused' && holds === 'everything'),
-    );
-    byPeople.set(
-      { holds: 'folder' },
-      count(({ cause, holds }) => cause === 'paused' && holds === 'some'),
-    );
+    const byPerson = waits.filter(({ cause }) => cause === 'paused');
+    const ofAll = byPerson.filter(({ holds }) => holds === 'everything').length;
+    byPeople.set({ holds: 'everything' }, ofAll);
+    byPeople.set({ holds: 'folder' }, byPerson.length - ofAll);
     for (const kind of ['channel', 'feed'] as const)
       unknown.set(
         { kind },
@@ -121,29 +105,23 @@ function createWorkGauges(registry: Registry, daemon: MeasuredDaemon): () => voi
       );
     const { limit: perHour, used, blockedUntil, reported } = daemon.gate.snapshot();
     limit.set(perHour);
-    remaining.set(
-      blockedUntil > Date.now()
-        ? 0
-        : Math.max(0, Math.min(perHour - used, reported === null ? Infinity : reported.left)),
-    );
+    const left = Math.max(0, Math.min(perHour - used, reported?.left ?? Infinity));
+    remaining.set(blockedUntil > Date.now() ? 0 : left);
   };
 }
 
 const expectationStates = ['expected', 'arrived', 'live', 'missing', 'late', 'recovered'] as const;
 
-function createExpectationGauge(registry: Registry, daemon: MeasuredDaemon): () => void {
-  const gauge = gaugesOf(registry);
-  const expectations = gauge('dropcast_expectations', 'Expectations of today by state, as in status.', ['state']);
+function createExpectationGauge(gauge: CreateGauge, { expectations }: Daemon): () => void {
+  const today = gauge('dropcast_expectations', 'Expectations of today by state, as in status.', ['state']);
   return () => {
-    const all = daemon.expectations.list();
-    for (const state of expectationStates)
-      expectations.set({ state }, all.filter((each) => each.state === state).length);
+    const all = expectations.list();
+    for (const state of expectationStates) today.set({ state }, all.filter((each) => each.state === state).length);
   };
 }
 
 /** Labelled by target type, because target names identify people. */
-function createMessageGauge(registry: Registry, daemon: MeasuredDaemon): () => Promise<void> {
-  const gauge = gaugesOf(registry);
+function createMessageGauge(gauge: CreateGauge, daemon: Daemon): () => Promise<void> {
   const waiting = gauge('dropcast_notifications_waiting', 'Messages that no target of this type has accepted yet.', [
     'type',
   ]);
@@ -156,9 +134,8 @@ function createMessageGauge(registry: Registry, daemon: MeasuredDaemon): () => P
 }
 
 /** Every host reports the whole fleet, so a silent host is still counted. */
-function createHostGauges(registry: Registry, { fleet }: MeasuredDaemon): () => void {
+function createHostGauges(gauge: CreateGauge, { fleet }: Daemon): () => void {
   if (fleet === null) return () => undefined;
-  const gauge = gaugesOf(registry);
   const hosts = gauge('dropcast_hosts', '1 for a host of the fleet that runs, 0 for one that is silent or stopped.', [
     'host',
     'version',
@@ -179,12 +156,7 @@ function createHostGauges(registry: Registry, { fleet }: MeasuredDaemon): () => 
   };
 }
 
-function createPlaceGauges(
-  registry: Registry,
-  daemon: MeasuredDaemon,
-  { lastFound }: Pick<Counted, 'lastFound'>,
-): () => void {
-  const gauge = gaugesOf(registry);
+function createPlaceGauges(gauge: CreateGauge, daemon: Daemon, { lastFound }: Pick<Counted, 'lastFound'>): () => void {
   const up = gauge('dropcast_watch_root_up', '1 when the files of a folder are found, 0 when it is frozen.', ['root']);
   const lastEvent = gauge(
     'dropcast_watch_root_last_event_timestamp_seconds',
@@ -209,9 +181,4 @@ function createPlaceGauges(
       dirty.set({ feed }, since === undefined ? Number.NaN : since / 1_000);
     }
   };
-}
-
-function gaugesOf(registry: Registry) {
-  return <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []): Gauge<Label> =>
-    new Gauge({ name, help, labelNames, registers: [registry] });
 }

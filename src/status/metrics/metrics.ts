@@ -1,5 +1,5 @@
 import { countEvents } from './counters.ts';
-import type { MeasuredDaemon } from './gauges.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
 
 /** The Prometheus metrics. */
 export interface Metrics {
@@ -20,7 +20,7 @@ export interface Versions {
  *
  * @param versions of dropcast and of Node.js
  */
-export function createMetrics(daemon: MeasuredDaemon, versions: Versions): Metrics {
+export function createMetrics(daemon: Daemon, versions: Versions): Metrics {
   const counted = countEvents(daemon);
   let opened: Promise<() => Promise<string>> | null = null;
   const open = async (): Promise<() => Promise<string>> => {

@@ -1,7 +1,6 @@
 import { counted } from '@dropcast/pages';
+import { stopping, type Message } from '@dropcast/notify';
 import { statesIn } from '../../view/stages.ts';
-import { stopping } from '@dropcast/notify';
-import type { Message } from '@dropcast/notify';
 import type { Pause } from '../../pipeline/events.ts';
 import type { Totals } from '../../ledger/totals.ts';
 import { causeOfStop } from './troubles.ts';

@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path/posix';
 import { span, time, named, badge, percent, addressOf, type Html, type BadgeKind } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { clockTime } from '../../view/words/text.ts';
@@ -56,6 +57,17 @@ const kinds: Readonly<Record<string, BadgeKind | undefined>> = {
   failed: 'bad',
   held: 'notice',
 };
+
+/** Renders a file's name as a link, above its directory. @param path absolute */
+export function nameCell(path: string, address: string): Html {
+  return html`<a href="${address}">${named(basename(path))}</a> <span class="under">${named(dirname(path))}</span>`;
+}
+
+/** Carries values through a form. Omits empty ones. */
+export function hidden(fields: readonly (readonly [name: string, value: string | undefined])[]): Html {
+  const given = fields.filter(([, value]) => value !== undefined && value !== '');
+  return html`${given.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}`;
+}
 
 /** Reads the file filters from an address. */
 export function queryOf(asked: URLSearchParams): FileQuery {

@@ -16,8 +16,14 @@ import { healthStatus, isFromElsewhere, isFromThisPage, isOwnHost, takeWebhook, 
 import { createOutcomes } from './files/bulk-commands.ts';
 import { createLive, SharedViews } from './live.ts';
 import { enter, leave, rightOf, turnAway } from './sign-in.ts';
-import { views } from './views.ts';
 import { PageError, type Action, type Asked, type PageWorld, type ViewMaker } from './world.ts';
+import { overview } from './views/overview.ts';
+import { files, settlingFile } from './views/files.ts';
+import { many } from './views/many.ts';
+import { file } from './views/file.ts';
+import { folders } from './views/folders.ts';
+import { events } from './views/events.ts';
+import { configuration } from './views/configuration.ts';
 
 /** The sources of the page's content, and the receiver of its webhooks. */
 export interface PageSource extends EarlySource {
@@ -120,9 +126,22 @@ export function createSite(
 }
 
 const addresses: {
+  /** Every page address that shows a view. */
   readonly views: readonly (readonly [path: string, view: ViewMaker])[];
   readonly actions: readonly (readonly [path: string, action: Action])[];
-} = { views, actions };
+} = {
+  views: [
+    ['/', overview],
+    ['/files', files],
+    ['/files/many', many],
+    ['/files/settling', settlingFile],
+    ['/files/:id', file],
+    ['/folders', folders],
+    ['/events', events],
+    ['/configuration', configuration],
+  ],
+  actions,
+};
 
 function signedIn(access: PageAccess) {
   return createMiddleware<Signed>(async (context, next) => {

@@ -1,7 +1,6 @@
-import { printedName } from '../../ledger/view.ts';
+import { printedName, type LedgerView } from '../../ledger/view.ts';
 import type { HistoryLine, HistoryRows } from '../../ledger/history.ts';
 import type { LineRows } from '../../ledger/queues.ts';
-import type { LedgerView } from '../../ledger/view.ts';
 import { suspectsOf as tokensOf, type Facts } from '../../pipeline/file/facts.ts';
 import { viewsOf, type FileView, type OfFleet } from './file-view.ts';
 import type { ViewedDaemon } from '../viewed-daemon.ts';

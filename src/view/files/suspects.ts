@@ -3,6 +3,7 @@ import { mayHaveArrived, videoOfSuspect, type End, type Facts } from '../../pipe
 import { isIgnored } from '../../pipeline/file/reasons.ts';
 import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import type { Rows } from '../../pipeline/file/rows.ts';
+import { ends } from '../stages.ts';
 
 /** A record that dropcast may have left on the service without bytes. */
 export interface SuspectView {
@@ -27,7 +28,6 @@ export interface SuspectsView {
 
 export type SuspectLedger = RowStore<'abandoned'> & Pick<Ledger, 'unanswered' | 'load'>;
 
-const ends: readonly End[] = ['failed', 'held', 'skipped', 'vanished', 'superseded'];
 const mostListed = 10_000;
 
 /**
@@ -53,7 +53,11 @@ export async function suspectsOf(
       return { name: token, video_id: videoId, title, created: at, file: fileId, path, why };
     }),
   );
-  const abandoned = await ledger.rows({ group: 'abandoned', ends, limit: mostListed });
+  const abandoned = await ledger.rows({
+    group: 'abandoned',
+    ends: ends.filter((end) => end !== 'done'),
+    limit: mostListed,
+  });
   return { v: 1, suspects: [...asked, ...abandoned.map(viewOf)] };
 }
 

@@ -1,4 +1,3 @@
-import { extname } from 'node:path';
 import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
 import type { Limit } from '../../pipeline/estimate.ts';
 import { stateOf, type Facts } from '../../pipeline/file/facts.ts';
@@ -26,8 +25,9 @@ interface StageWorld {
 export function stagesOf(world: StageWorld): readonly StageView[] {
   const narrow = bottleneckOf(world);
   const oldest = oldestOf(world);
-  return stages.map(({ name, enters, since }) => {
+  return stages.map(({ name, enters, since = [] }) => {
     const states = statesIn[stageWord(name)];
+    const times = since.flatMap(([state, time]) => oldest[state]?.[time] ?? []);
     const files =
       name === 'settling' ? world.settling : states.reduce((sum, state) => sum + (world.counts[state] ?? 0), 0);
     return {
@@ -36,7 +36,7 @@ export function stagesOf(world: StageWorld): readonly StageView[] {
       files,
       retrying: name === 'settling' || name === 'live' ? 0 : world.retrying[name],
       last_hour: enters.reduce((sum, state) => sum + world.passed(state), 0),
-      oldest_since: files === 0 ? null : (since?.(oldest) ?? null),
+      oldest_since: files === 0 || times.length === 0 ? null : Math.min(...times),
       // An empty stage is no bottleneck: files waiting for something else, such as a channel, do not count.
       bottleneck: name === narrow && files > 0 ? world.outlook.why : null,
     };
@@ -47,7 +47,11 @@ interface StageOfLife {
   readonly name: StageName;
   /** States entered by files leaving this stage; for `live`, by files arriving. */
   readonly enters: readonly string[];
-  readonly since?: (oldest: Oldest) => number | null;
+  /** When a file in each of these states entered the stage. */
+  readonly since?: readonly (readonly [
+    state: string,
+    time: 'discoveredAt' | 'uploadStartedAt' | 'uploadedAt' | 'readyAt',
+  ])[];
 }
 
 const stages: readonly StageOfLife[] = [
@@ -55,24 +59,15 @@ const stages: readonly StageOfLife[] = [
   {
     name: 'queued',
     enters: ['awaiting upload'],
-    since: (oldest) =>
-      earliest([oldest['queued'], oldest['creating'], oldest['awaiting upload']], ({ discoveredAt }) => discoveredAt),
+    since: [
+      ['queued', 'discoveredAt'],
+      ['creating', 'discoveredAt'],
+      ['awaiting upload', 'discoveredAt'],
+    ],
   },
-  {
-    name: 'uploading',
-    enters: ['processing'],
-    since: (oldest) => earliest([oldest['uploading']], ({ uploadStartedAt }) => uploadStartedAt),
-  },
-  {
-    name: 'processing',
-    enters: ['awaiting publish'],
-    since: (oldest) => earliest([oldest['processing']], ({ uploadedAt }) => uploadedAt),
-  },
-  {
-    name: 'publishing',
-    enters: ['done'],
-    since: (oldest) => earliest([oldest['awaiting publish']], ({ readyAt }) => readyAt),
-  },
+  { name: 'uploading', enters: ['processing'], since: [['uploading', 'uploadStartedAt']] },
+  { name: 'processing', enters: ['awaiting publish'], since: [['processing', 'uploadedAt']] },
+  { name: 'publishing', enters: ['done'], since: [['awaiting publish', 'readyAt']] },
   { name: 'live', enters: ['done'] },
 ];
 
@@ -83,11 +78,6 @@ function oldestOf({ working, held }: Pick<StageWorld, 'working' | 'held'>): Olde
   const oldest: Record<string, Facts | undefined> = {};
   for (const facts of working) oldest[shownState(facts, held.includes(facts.id))] ??= facts;
   return oldest;
-}
-
-function earliest(files: readonly (Facts | undefined)[], at: (facts: Facts) => number | null): number | null {
-  const times = files.flatMap((facts) => (facts === undefined ? [] : (at(facts) ?? [])));
-  return times.length === 0 ? null : Math.min(...times);
 }
 
 /**
@@ -146,26 +136,14 @@ export function nowFile(file: FileView, nextPollAt: number | null): NowFile {
   };
 }
 
-const kinds: Readonly<Record<string, NowFile['kind']>> = {
-  '.url': 'link',
-  '.webloc': 'link',
-  '.mp3': 'audio',
-  '.wav': 'audio',
-  '.flac': 'audio',
-  '.m4a': 'audio',
-  '.mp4': 'video',
-  '.mov': 'video',
-  '.mkv': 'video',
-  '.mxf': 'video',
-  '.ts': 'video',
-  '.webm': 'video',
-  '.avi': 'video',
-  '.mpg': 'video',
-  '.m4v': 'video',
-};
+const kinds: readonly (readonly [NowFile['kind'], RegExp])[] = [
+  ['link', /\.(?:url|webloc)$/i],
+  ['audio', /\.(?:mp3|wav|flac|m4a)$/i],
+  ['video', /\.(?:mp4|mov|mkv|mxf|ts|webm|avi|mpg|m4v)$/i],
+];
 
 function kindOf({ path, source_url: source }: FileView): NowFile['kind'] {
-  return source === null ? (kinds[extname(path).toLowerCase()] ?? 'file') : 'link';
+  return source === null ? (kinds.find(([, names]) => names.test(path))?.[0] ?? 'file') : 'link';
 }
 
 /** Returns the number of files in progress that are not shown. */

@@ -2,7 +2,7 @@ import { grouped, visibleText, type Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { needsYou, queryWords, type FileQuery, type QueryWord } from '../../../view/files/query.ts';
 import type { FacetCount, FileFacets } from '../../../pipeline/file/selection.ts';
-import { filesAddress } from '../elements.ts';
+import { filesAddress, hidden } from '../elements.ts';
 
 /** Maximum number of values shown directly per property; the rest are folded. */
 const mostShown = 6;
@@ -57,9 +57,8 @@ const names: Readonly<Record<QueryWord, string>> = {
 };
 
 function search(query: FileQuery): Html {
-  const others = Object.entries(query).filter(([word, value]) => word !== 'q' && value !== undefined && value !== '');
   return html`<form method="get" action="/files" class="row" role="search" data-key="search">
-    ${others.map(([word, value]) => html`<input type="hidden" name="${word}" value="${value}" />`)}
+    ${hidden(Object.entries({ ...query, q: undefined }))}
     <label
       >Search
       <input

@@ -13,10 +13,11 @@ import {
   type View,
 } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { clockTime } from '../../../view/words/text.ts';
+import { clockTime, dayAndSecond } from '../../../view/words/text.ts';
 import type { NewsLine } from '../../../daemon/news/lines.ts';
 import { isAtLeast, isIn } from '../../../daemon/news/selection.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
+import { fileAddress } from '../elements.ts';
 
 const MOST_SHOWN = 100;
 
@@ -97,9 +98,11 @@ function nothing(remembered: number): Html {
     : emptyState(`None of the ${counted(remembered, 'remembered event')} matches.`);
 }
 
-const KINDS: Readonly<Record<NewsLine['level'], BadgeKind>> = { info: 'off', warn: 'notice', error: 'bad' };
-
-const WORDS: Readonly<Record<NewsLine['level'], string>> = { info: 'info', warn: 'warning', error: 'error' };
+const BADGES: Readonly<Record<NewsLine['level'], readonly [BadgeKind, string]>> = {
+  info: ['off', 'info'],
+  warn: ['notice', 'warning'],
+  error: ['bad', 'error'],
+};
 
 function eventTable(lines: readonly NewsLine[], now: number): Html {
   return table({
@@ -107,8 +110,8 @@ function eventTable(lines: readonly NewsLine[], now: number): Html {
     items: lines,
     keyOf: ({ seq, at }) => `event-${seq}-${at}`,
     columns: [
-      { heading: 'Time', cell: ({ at }) => time(at, exactTime(at, now)) },
-      { heading: 'Level', kind: 'minor', cell: ({ level }) => badge(KINDS[level], WORDS[level]) },
+      { heading: 'Time', cell: ({ at }) => time(at, `${clockTime(at, now)}:${dayAndSecond(at).slice(-2)}`) },
+      { heading: 'Level', kind: 'minor', cell: ({ level }) => badge(...BADGES[level]) },
       {
         heading: 'Event',
         kind: 'main',
@@ -123,13 +126,8 @@ function eventTable(lines: readonly NewsLine[], now: number): Html {
 
 function about({ folder, path, file }: NewsLine): Html {
   const place = path ?? folder ?? 'dropcast';
-  if (file !== null) return html`<a class="title" href="/files/${encodeURIComponent(file)}">${named(place)}</a>`;
+  if (file !== null) return html`<a class="title" href="${fileAddress(file)}">${named(place)}</a>`;
   return folder === null
     ? html`<span class="title">${place}</span>`
     : html`<a class="title" href="/folders">${named(place)}</a>`;
-}
-
-/** Includes seconds, to show the order of events within a minute. */
-function exactTime(at: number, now: number): string {
-  return `${clockTime(at, now)}:${String(new Date(at).getSeconds()).padStart(2, '0')}`;
 }

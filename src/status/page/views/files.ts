@@ -1,23 +1,34 @@
-import { basename, dirname } from 'node:path/posix';
+import { basename } from 'node:path/posix';
 import {
   counted,
   emptyState,
   fileSize,
   grouped,
-  named,
   table,
   visibleText,
+  named,
+  facts,
   type Html,
   type View,
   type Column,
 } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { filesIn, filesOf, type FilesView, type SettlingView } from '../../../view/files/files-view.ts';
+import { filesIn, filesOf, settlingView, type FilesView, type SettlingView } from '../../../view/files/files-view.ts';
 import { readQuery, type FileQuery } from '../../../view/files/query.ts';
-import { filesAddress, queryOf, settlingAddress, stageBadge, hostName, moment, fileAddress } from '../elements.ts';
+import {
+  filesAddress,
+  queryOf,
+  settlingAddress,
+  stageBadge,
+  hostName,
+  moment,
+  fileAddress,
+  hidden,
+  nameCell,
+} from '../elements.ts';
 import { filters, isFiltered } from '../files/filters.ts';
 import { notice, noticeOf, bulkCommands } from '../files/bulk-commands.ts';
-import type { Asked, PageEvent, PageWorld } from '../world.ts';
+import { PageError, type Asked, type PageEvent, type PageWorld } from '../world.ts';
 import type { FileView } from '../../../view/files/file-view.ts';
 import { reasonWords } from '../../../view/files/progress-words.ts';
 
@@ -94,7 +105,7 @@ function pages(query: FileQuery, { next, previous }: FilesView): Html | '' {
  */
 function manyForm(query: FileQuery, total: number, rows: Html): Html {
   return html`<form method="get" action="/files/many" class="many" data-key="many">
-    ${hiddenWords(query)}
+    ${hidden(Object.entries(query))}
     <fieldset class="row">
       <legend class="unseen">Which files</legend>
       <label class="scripted"><input type="checkbox" data-ticks="id" /> tick all of this page</label>
@@ -106,11 +117,6 @@ function manyForm(query: FileQuery, total: number, rows: Html): Html {
   </form>`;
 }
 
-function hiddenWords(query: Readonly<Record<string, string | undefined>>): Html {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  return html`${given.map(([word, value]) => html`<input type="hidden" name="${word}" value="${value}" />`)}`;
-}
-
 /** Lists settling files, and what each is waiting for. */
 function settlingRows(files: readonly SettlingView[]): Html {
   return table({
@@ -118,13 +124,7 @@ function settlingRows(files: readonly SettlingView[]): Html {
     items: files,
     keyOf: ({ path }) => path,
     columns: [
-      {
-        heading: 'File',
-        kind: 'main',
-        cell: ({ path }) =>
-          html`<a href="${settlingAddress(path)}">${named(basename(path))}</a>
-            <span class="under">${named(dirname(path))}</span>`,
-      },
+      { heading: 'File', kind: 'main', cell: ({ path }) => nameCell(path, settlingAddress(path)) },
       { heading: 'State', cell: ({ size }) => stageBadge({ stage: 'settling', state: 'settling', sent: null, size }) },
       { heading: 'Why', cell: ({ why }) => visibleText(why) },
       { heading: 'Size', kind: 'number', cell: ({ size }) => fileSize(size) },
@@ -153,7 +153,7 @@ export function fileRows(
     keyOf: ({ id }) => id,
     columns: [
       ...(hasTicks ? [tick] : []),
-      { heading: 'File', kind: 'main', cell: nameCell },
+      { heading: 'File', kind: 'main', cell: ({ id, path }) => nameCell(path, fileAddress(id)) },
       { heading: 'State', cell: stageBadge },
       ...(files.some(({ host }) => host !== null) ? [hostColumn] : []),
       {
@@ -188,7 +188,42 @@ const hostColumn: Column<FileView> = {
   cell: ({ host }) => (host === null ? '' : hostName(host)),
 };
 
-function nameCell({ id, path }: FileView): Html {
-  return html`<a href="${fileAddress(id)}">${named(basename(path))}</a>
-    <span class="under">${named(dirname(path))}</span>`;
+/**
+ * Explains why a file without a row is waiting. @throws {PageError} 404 when no file with this path is settling or
+ * known
+ */
+export async function settlingFile({ daemon }: PageWorld, { query }: Asked): Promise<View<PageEvent>> {
+  const path = query.get('path') ?? '';
+  const file = daemon.folders
+    .settling()
+    .map(settlingView)
+    .find((one) => one.path === path);
+  const [known] = file === undefined ? await daemon.ledger.find(path) : [];
+  const isKnown = known !== undefined && `${known.folder}/${known.path}` === path;
+  if (file === undefined && !isKnown)
+    throw new PageError(
+      404,
+      'No file is settling at this path. The file may be gone, or dropcast ignores it: see its folder.',
+    );
+  return {
+    title: visibleText(basename(path)),
+    heading: named(basename(path)),
+    section: '/files',
+    aside: file === undefined ? html`` : stageBadge({ ...file, stage: 'settling', state: 'settling', sent: null }),
+    changesWith: ['arrival', 'file', 'folder', 'command'],
+    body: html`<section class="card">
+      <div class="body">
+        ${
+          file === undefined
+            ? html`<p class="reason">It has settled. <a href="${fileAddress(known?.id ?? '')}">Show the file</a></p>`
+            : facts([
+                ['Path', named(path)],
+                ['Waits', visibleText(file.why)],
+                ['Size', fileSize(file.size)],
+                ['Next', 'once it has settled, a rule matches it, or it is held with the reason'],
+              ])
+        }
+      </div>
+    </section>`,
+  };
 }

@@ -1,4 +1,5 @@
 import {
+  addressOf,
   badge,
   button,
   counted,
@@ -15,11 +16,12 @@ import {
   type View,
 } from '@dropcast/pages';
 import { html } from 'hono/html';
+import { wholeSentence } from '../../../view/words/text.ts';
 import { pauseWords } from '../../../view/waits.ts';
 import type { FolderStatus } from '../../../intake/folder-status.ts';
 import { operatorCommand } from '../../../service-user.ts';
 import { countsAsRead, stagesAndEnds } from '../../../view/stages.ts';
-import { momentAndSpan } from '../elements.ts';
+import { momentAndSpan, filesAddress } from '../elements.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
 
 /** Shows how each folder is watched, what it contains, and what is left alone and why. */
@@ -52,13 +54,13 @@ function card(folder: FolderStatus, { daemon, now, mayChange }: PageWorld): Html
     <div class="head">
       <h2>${named(path)}</h2>
       <div class="row middle">
-        ${pause === null ? '' : badge('notice', 'paused')} ${badge(KINDS[state], WORDS[state])}
+        ${pause === null ? '' : badge('notice', 'paused')} ${badge(...BADGES[state])}
         ${mayChange ? pauseButton(path, pause !== null) : ''}
       </div>
     </div>
     <div class="body">
       ${pause === null ? '' : html`<p class="why">Its files wait: ${visibleText(pauseWords(pause, now))}.</p>`}
-      ${why === null ? '' : html`<p class="${state === 'frozen' ? 'warn' : 'why'}">${visibleText(sentence(why))}</p>`}
+      ${why === null ? '' : html`<p class="${state === 'frozen' ? 'warn' : 'why'}">${visibleText(wholeSentence(why))}</p>`}
       ${facts(factsOf(folder, now))} ${inside(folder)}
     </div>
     ${refused(folder)}
@@ -67,29 +69,15 @@ function card(folder: FolderStatus, { daemon, now, mayChange }: PageWorld): Html
 
 /** Pauses a folder: running work finishes, but nothing new starts. */
 function pauseButton(folder: string, isPaused: boolean): Html {
-  const query = new URLSearchParams({ folder }).toString();
-  return isPaused
-    ? button(`/folders/resume?${query}`, html`Resume${unseen(` ${folder}`)}`)
-    : button(`/folders/pause?${query}`, html`Pause${unseen(` ${folder}`)}`);
+  const [address, label] = isPaused ? ['/folders/resume', 'Resume'] : ['/folders/pause', 'Pause'];
+  return button(`${address}${addressOf({ folder })}`, html`${label}${unseen(` ${folder}`)}`);
 }
 
-/** Makes a reason a complete sentence, because it stands alone here. */
-function sentence(why: string): string {
-  return `${why.slice(0, 1).toUpperCase()}${why.slice(1)}${/[.!?]$/.test(why) ? '' : '.'}`;
-}
-
-const KINDS: Readonly<Record<FolderStatus['state'], BadgeKind>> = {
-  starting: 'busy',
-  watching: 'good',
-  scanning: 'notice',
-  frozen: 'bad',
-};
-
-const WORDS: Readonly<Record<FolderStatus['state'], string>> = {
-  starting: 'first scan',
-  watching: 'watching',
-  scanning: 'scans only',
-  frozen: 'frozen',
+const BADGES: Readonly<Record<FolderStatus['state'], readonly [BadgeKind, string]>> = {
+  starting: ['busy', 'first scan'],
+  watching: ['good', 'watching'],
+  scanning: ['notice', 'scans only'],
+  frozen: ['bad', 'frozen'],
 };
 
 const BY: Readonly<Record<FolderStatus['by'], string>> = {
@@ -145,7 +133,7 @@ function inside({ path, accounts }: FolderStatus): Html {
 
 function filesIn(folder: string, word: string): string {
   const state = stagesAndEnds.some((stage) => stage === word) ? word : 'retrying';
-  return `/files?${new URLSearchParams({ folder, state }).toString()}`;
+  return filesAddress({ folder, state });
 }
 
 function refused({ accounts, refused_paths: paths }: FolderStatus): Html | '' {

@@ -2,7 +2,7 @@ import { counted, grouped, named, select, visibleText, type Html, type View } fr
 import { html } from 'hono/html';
 import { readQuery } from '../../../view/files/query.ts';
 import { whenSentMs } from '../../../view/outlook/outlook.ts';
-import { channelsToChoose, filesAddress, queryOf, moment } from '../elements.ts';
+import { channelsToChoose, filesAddress, queryOf, moment, hidden } from '../elements.ts';
 import {
   bulkCommands,
   digestOf,
@@ -54,14 +54,13 @@ async function askChannel(
   query: URLSearchParams,
 ): Promise<View<PageEvent>> {
   const channels = await channelsToChoose(daemon);
-  const words = [...query].filter(([word]) => word !== 'to');
   return {
     title: command.label,
     section: '/files',
     changesWith: [],
     body: html`<section class="card">
       <form method="get" action="/files/many" class="body">
-        ${words.map(([word, value]) => html`<input type="hidden" name="${word}" value="${value}" />`)}
+        ${hidden([...query].filter(([word]) => word !== 'to'))}
         <p>${command.deed}</p>
         ${select(
           'to',

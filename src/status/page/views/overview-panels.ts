@@ -15,12 +15,11 @@ import {
   type BadgeKind,
 } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { CauseView, NeedsYou } from '../../../view/picture/picture.ts';
+import type { CauseView, NeedsYou, NowFile, Picture, FeedView } from '../../../view/picture/picture.ts';
 import { needsYou } from '../../../view/files/query.ts';
 import { bulkCommands } from '../files/bulk-commands.ts';
-import { moment, filesAddress, hostName, momentAndSpan } from '../elements.ts';
+import { moment, filesAddress, hostName, momentAndSpan, fileAddress, hidden } from '../elements.ts';
 import { rate } from '../../../view/words/text.ts';
-import type { NowFile, Picture, FeedView } from '../../../view/picture/picture.ts';
 import type { FleetStatus, HostView } from '../../../view/hosts/host-view.ts';
 import { fleetTroubles, hostWords } from '../../../view/hosts/host-words.ts';
 import type { Daemon } from '../../../daemon/daemon.ts';
@@ -64,7 +63,7 @@ function one({ key, title, next, files, since, examples }: CauseView, now: numbe
       ${examples.map(
         ({ id, path, why }) =>
           html`<li>
-            <a href="/files/${encodeURIComponent(id)}">${named(path)}</a
+            <a href="${fileAddress(id)}">${named(path)}</a
             >${why === null ? '' : html`: <span class="muted">${visibleText(why)}</span>`}
           </li>`,
       )}
@@ -90,9 +89,8 @@ function deeds({ key, actions, files }: CauseView, channels: readonly string[]):
 
 function sendElsewhere(key: string, which: string, channels: readonly string[]): Html | '' {
   if (channels.length === 0) return '';
-  const words = [['do', 'send elsewhere'], ['which', 'all'], ...selectionOf(key)];
   return html`<form method="get" action="/files/many">
-    ${words.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${hidden([['do', 'send elsewhere'], ['which', 'all'], ...selectionOf(key)])}
     ${select(
       'to',
       `Send ${which} to`,
@@ -128,7 +126,7 @@ export function nowPanel({ files, more }: Picture['now'], now: number): Html | '
 
 function fileCell({ id, path, kind }: NowFile): Html {
   return html`<span class="kind" aria-hidden="true">${ICONS[kind]}</span>${unseen(`${kind}: `)}<a
-      href="/files/${encodeURIComponent(id)}"
+      href="${fileAddress(id)}"
       title="${visibleText(path)}"
       >${named(posix.basename(path))}</a
     >`;

@@ -60,23 +60,16 @@ function isAskedFor({ needs_you: { causes } }: LivePicture): boolean {
   return causes.some(({ actions }) => actions.includes('send elsewhere'));
 }
 
-const KINDS: Readonly<Record<Sentence['level'], BadgeKind>> = {
-  ok: 'good',
-  busy: 'busy',
-  attention: 'notice',
-  stopped: 'bad',
-};
-
-const WORDS: Readonly<Record<Sentence['level'], string>> = {
-  ok: 'All is well',
-  busy: 'Working',
-  attention: 'Needs attention',
-  stopped: 'Stopped',
+const LEVELS: Readonly<Record<Sentence['level'], readonly [BadgeKind, string]>> = {
+  ok: ['good', 'All is well'],
+  busy: ['busy', 'Working'],
+  attention: ['notice', 'Needs attention'],
+  stopped: ['bad', 'Stopped'],
 };
 
 function sentence({ level, text }: Sentence): Html {
   return html`<p class="sentence" data-key="sentence" role="status">
-    ${badge(KINDS[level], WORDS[level])} <span>${visibleText(text)}</span>
+    ${badge(...LEVELS[level])} <span>${visibleText(text)}</span>
   </p>`;
 }
 
