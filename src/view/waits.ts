@@ -57,81 +57,67 @@ export function waitsOf({ conductor, gate, times, folders, fleet }: WaitPorts, n
   const startAt = times.startAt();
   const { blockedUntil } = gate.snapshot();
   return [
-    ...(away === null ? [] : [ofDatabase(away, fleet?.awaySince() ?? null)]),
+    ...(away === null ? [] : [waitOf('database', 'everything', { why: away, since: fleet?.awaySince() ?? null })]),
     // While the database is away, failed writes are not a separate cause.
     ...(pause === null || (away !== null && obstacleOf(pause) === 'database') ? [] : [ofPause(pause)]),
     ...pausedBy(conductor.pauses.list(), now),
     ...conductor.createsPauses().map(ofPause),
-    ...(createsUntil === null ? [] : [ofCreates(createsUntil)]),
-    ...(startAt === null ? [] : [ofWindow(startAt)]),
-    ...(blockedUntil > now ? [ofRateLimit(blockedUntil)] : []),
+    ...(createsUntil === null
+      ? []
+      : [waitOf('unanswered creates', 'new files', { why: unanswered, until: createsUntil })]),
+    ...(startAt === null
+      ? []
+      : [waitOf('upload window', 'uploads', { why: 'outside `uploads.window`', until: startAt })]),
+    ...(blockedUntil > now
+      ? [waitOf('rate limit', 'some', { what: 'requests', why: 'rate limited by the service', until: blockedUntil })]
+      : []),
     ...folders.frozenFolders().map(ofFolder),
     ...conductor.names.unknown().map(ofName),
   ];
 }
 
-const none = { since: null, until: null, remedy: null } as const;
+const unanswered = 'too many create requests in the last hour got no usable answer';
 
-function ofDatabase(why: string, since: number | null): Wait {
-  return { ...none, cause: 'database', holds: 'everything', what: 'everything', why, since };
+function waitOf(cause: WaitCause, holds: Wait['holds'], facts: Pick<Wait, 'why'> & Partial<Wait>): Wait {
+  return { cause, holds, what: holds, since: null, until: null, remedy: null, ...facts };
 }
 
 /** Converts a pause that dropcast set itself into a wait. Pure. */
 export function ofPause(pause: Pause): Wait {
-  const { holds, why, since, nextProbeAt, channel } = pause;
-  const scope = channel === undefined ? { holds, what: holds } : { holds: 'some' as const, what: filesFor(channel) };
-  return { ...none, cause: obstacleOf(pause), ...scope, why, since, until: nextProbeAt };
+  const { holds, why, since, nextProbeAt: until, channel } = pause;
+  if (channel === undefined) return waitOf(obstacleOf(pause), holds, { why, since, until });
+  return waitOf(obstacleOf(pause), 'some', { what: filesFor(channel), why, since, until });
 }
 
 /** Converts operators' pauses into waits, the pause of everything first. Pure. @param now epoch milliseconds */
 export function pausedBy(pauses: readonly OperatorPause[], now: number): readonly Wait[] {
   return pauses
     .toSorted((a, b) => Number(a.folder !== null) - Number(b.folder !== null))
-    .map((each) => ofOperator(each, now));
-}
-
-function ofOperator(pause: OperatorPause, now: number): Wait {
-  const { folder, since, until } = pause;
-  return {
-    cause: 'paused',
-    holds: folder === null ? 'everything' : 'some',
-    what: folder ?? 'everything',
-    why: pauseWords(pause, now),
-    since,
-    until,
-    remedy: `${resumeCommand(pause)} ends it`,
-  };
-}
-
-function ofCreates(until: number): Wait {
-  const why = 'too many create requests in the last hour got no usable answer';
-  return { ...none, cause: 'unanswered creates', holds: 'new files', what: 'new files', why, until };
-}
-
-function ofWindow(until: number): Wait {
-  return { ...none, cause: 'upload window', holds: 'uploads', what: 'uploads', why: 'outside `uploads.window`', until };
-}
-
-function ofRateLimit(until: number): Wait {
-  return { ...none, cause: 'rate limit', holds: 'some', what: 'requests', why: 'rate limited by the service', until };
+    .map((pause) => {
+      const { folder, since, until } = pause;
+      return waitOf('paused', folder === null ? 'everything' : 'some', {
+        what: folder ?? 'everything',
+        why: pauseWords(pause, now),
+        since,
+        until,
+        remedy: `${resumeCommand(pause)} ends it`,
+      });
+    });
 }
 
 /** Converts an unusable folder into a wait. Pure. */
 export function ofFolder({ path, why }: FrozenFolder): Wait {
-  return { ...none, cause: 'folder', holds: 'some', what: path, why };
+  return waitOf('folder', 'some', { what: path, why });
 }
 
 /** Converts a channel or feed that the service lacks into the wait of its files. Pure. */
 export function ofName({ kind, name, since }: UnknownName): Wait {
-  return {
-    ...none,
-    cause: `unknown ${kind}`,
-    holds: 'some',
+  return waitOf(`unknown ${kind}`, 'some', {
     what: kind === 'channel' ? filesFor(name) : `videos for feed ${name}`,
     why: `the service does not have the ${kind}`,
     since,
     remedy: `create it there, or correct the rules and run \`${operatorCommand('dropcast reload')}\``,
-  };
+  });
 }
 
 /** Names the files of a channel. */

@@ -30,11 +30,6 @@ export class PageTokenError extends Error {
   override readonly name = 'PageTokenError';
 }
 
-/** Path of the status page's token: in the state directory, readable by its owner only. */
-function pageTokenPath(stateDir: string): string {
-  return join(stateDir, 'page-token');
-}
-
 /**
  * Reads the status page's token, or creates it if there is none. It survives restarts, because proxies and scripts use
  * it.
@@ -43,7 +38,7 @@ function pageTokenPath(stateDir: string): string {
  * @throws file system errors
  */
 export function pageToken(stateDir: string): Promise<string> {
-  return tokenAt(pageTokenPath(stateDir));
+  return tokenAt(join(stateDir, 'page-token'));
 }
 
 /** Reads the token in a file, or creates it if there is none. @throws as `pageToken` */

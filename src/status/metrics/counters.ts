@@ -107,7 +107,6 @@ function processingOf(before: Facts | null, facts: Facts): { readonly ms: number
   return hasFailed ? { ms: Math.max(0, facts.endedAt - since), isReady: false } : null;
 }
 
-/** The step of a file that a request belongs to. */
 const steps: ReadonlyMap<string, string> = new Map([
   ['create video', 'create'],
   ['upload file', 'upload'],

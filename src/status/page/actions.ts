@@ -7,17 +7,15 @@ import { byPage, digestOf, noticeWords } from './files/bulk-commands.ts';
 import { pause, resume } from '../../daemon/commands/pause.ts';
 import { manyOf } from './views/many.ts';
 
-/** Retries one file. @throws {PageError} 409 with the reason why it cannot be retried */
 const retryFile: Action = ({ daemon }, { part }) => done(part('id'), retry(daemon, { names: [part('id')] }));
 
-/** Ignores one file. @throws {PageError} 409 with the reason why it cannot be ignored */
 const ignoreFile: Action = ({ daemon }, { part }) =>
   done(part('id'), ignore(daemon, { names: [part('id')], by: byPage }));
 
-/** Stops ignoring a file. @throws {PageError} 409 with the reason why that is not possible */
 const unignoreFile: Action = ({ daemon }, { part }) =>
   done(part('id'), ignore(daemon, { names: [part('id')], by: byPage, isUndone: true }));
 
+/** @throws {PageError} 409 with the reason why nothing was done */
 async function done(id: string, result: Promise<Pick<CommandResult, 'refused'>>): Promise<string> {
   const [refused] = (await result).refused;
   if (refused !== undefined) throw new PageError(409, `Nothing was done: ${refused.why}.`);

@@ -1,6 +1,5 @@
 import { assetsAt } from '@dropcast/pages';
 
-/** Styles for the views of files. */
 const FILES_STYLE = `
 .saved ul { list-style: none; padding: 0; margin: 0; display: flex; flex-wrap: wrap; gap: 4px 18px; }
 .saved a { display: inline-block; min-height: 24px; }

@@ -67,7 +67,6 @@ function timeWords(atMs: number, nowMs: number): string {
   return inMs < 60 * minuteMs ? `in about ${Math.round(inMs / minuteMs)} min` : `at about ${clockTime(atMs, nowMs)}`;
 }
 
-/** `20 s`, `4 min` */
 function forWords(ms: number): string {
   return ms < 2 * minuteMs ? `${Math.round(Math.max(0, ms) / 1_000)} s` : `${Math.floor(ms / minuteMs)} min`;
 }

@@ -68,7 +68,6 @@ function viewOf(facts: Facts): SuspectView {
   return { name, video_id: name, title, created: createdAt, file: id, path: `${folder}/${path}`, why: whyLeft(facts) };
 }
 
-/** Why a file no longer needed its record. */
 const leftWhen: Partial<Readonly<Record<End, string>>> = {
   superseded: 'the file changed',
   vanished: 'the file disappeared',

@@ -153,12 +153,10 @@ export interface FleetView {
   whyAway(): string | null;
 }
 
-export interface Fleet extends FleetView, FleetCommands {}
-
 /**
  * Operator commands for a member, given on any member. Each throws `LedgerUnavailableError` while the database is away.
  */
-export interface FleetCommands {
+export interface Fleet extends FleetView {
   /**
    * Stops a member from starting new work, even after a restart.
    *

@@ -2,7 +2,6 @@ import type { Backlog, Limit, Pace } from '../../pipeline/estimate.ts';
 import type { Pause } from '../../pipeline/events.ts';
 import { rate, size, clockTime } from '../words/text.ts';
 
-/** The facts that explain a limit. */
 interface About {
   readonly backlog: Backlog;
   readonly pace: Pace;

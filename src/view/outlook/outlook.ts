@@ -56,7 +56,6 @@ export function outlookOf(daemon: ViewedDaemon, { backlog: all, lines }: Waiting
   };
 }
 
-/** Returns the lines of files that operators paused. */
 function heldLines(lines: readonly Line[], pauses: Pick<OperatorPauses, 'list' | 'holds'>): readonly Line[] {
   return pauses.list().length === 0 ? [] : lines.filter(({ folder }) => pauses.holds(folder) !== null);
 }
@@ -140,7 +139,6 @@ export function whenSentMs({ gate }: Pick<ViewedDaemon, 'gate'>, requests: numbe
   return untilRoomMs(requests, roomOf(gate.snapshot()));
 }
 
-/** Upload slots of all hosts that accept files. */
 function slotsOf(fleet: FleetView | null, here: number): number {
   if (fleet === null) return here;
   const others = fleet.known().filter((host) => host.name !== fleet.self && mayTake(host));

@@ -2,7 +2,7 @@ import type { ExpectationView } from '../../pipeline/expectation.ts';
 import type { DaySlot, Sentence } from './picture.ts';
 
 /** The facts behind the headline sentence. */
-export interface Health {
+export interface Health extends Trouble {
   /** Why nothing is being sent, briefly: `Waiting for the key`; null: sending is possible. */
   readonly stopped: string | null;
   readonly uploading: number;
@@ -11,14 +11,18 @@ export interface Health {
   /** Files sent but not live yet. */
   readonly following: number;
   readonly retrying: number;
-  readonly needsYou: number;
-  readonly frozenFolders: number;
-  /** Expectations that are missing or late. */
-  readonly unmet: number;
   /** Files that ended since midnight. */
   readonly today: Omit<DaySlot, 'at'>;
   /** All files that ever went live. */
   readonly live: number;
+}
+
+/** What a person has to look at. */
+interface Trouble {
+  readonly needsYou: number;
+  readonly frozenFolders: number;
+  /** Expectations that are missing or late. */
+  readonly unmet: number;
 }
 
 /** Summarises dropcast's state in one sentence. Pure. */
@@ -40,11 +44,7 @@ export function sentenceWithoutDaemon({ needsYou, isFleet }: { needsYou: number;
 }
 
 /** Whether a person has to act. Determines the overview's level and the exit code of `dropcast status`. Pure. */
-export function needsPerson({
-  needsYou,
-  frozenFolders,
-  unmet,
-}: Pick<Health, 'needsYou' | 'frozenFolders' | 'unmet'>): boolean {
+export function needsPerson({ needsYou, frozenFolders, unmet }: Trouble): boolean {
   return needsYou + frozenFolders + unmet > 0;
 }
 
@@ -63,11 +63,7 @@ function more(trouble: readonly string[]): string {
   return trouble.map((words) => `; ${words}`).join('');
 }
 
-function troubleOf({
-  needsYou,
-  frozenFolders,
-  unmet,
-}: Pick<Health, 'needsYou' | 'frozenFolders' | 'unmet'>): readonly string[] {
+function troubleOf({ needsYou, frozenFolders, unmet }: Trouble): readonly string[] {
   return [
     ...(frozenFolders > 0 ? [frozenFolders === 1 ? '1 folder is frozen' : `${frozenFolders} folders are frozen`] : []),
     ...(unmet > 0 ? [unmetWords(unmet)] : []),

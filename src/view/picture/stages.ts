@@ -6,7 +6,6 @@ import type { OutlookView } from '../outlook/outlook.ts';
 import type { NowFile, Picture, StageName, StageView } from './picture.ts';
 import type { FileView } from '../files/file-view.ts';
 
-/** The facts that the stages are computed from. */
 interface StageWorld {
   readonly settling: number;
   /** Number of files by displayed state. */

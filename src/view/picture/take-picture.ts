@@ -235,7 +235,6 @@ function compose(daemon: ViewedDaemon, rows: RowsRead, { passed, listed, ...foun
   };
 }
 
-/** Groups file counts as the headline sentence needs them. Pure. */
 function workIn(counts: Picture['counts'], settling: number) {
   const of = (...states: readonly string[]): number => states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
   return {

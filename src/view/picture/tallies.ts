@@ -8,7 +8,6 @@ import type { Clock } from '../../pipeline/file/ports.ts';
 import type { Config } from '../../config/config.ts';
 import type { FeedWait } from '../../pipeline/rounds/publish.ts';
 
-/** States that count as an end. */
 const ends: ReadonlySet<string> = new Set(['done', 'failed', 'held']);
 
 const halfHourMs = 30 * 60_000;

@@ -184,7 +184,6 @@ export function nameIsThere({ kind, name }: { readonly kind: NameKind; readonly 
   return `The service has the ${kind} ${name}`;
 }
 
-/** Describes the start or end of an operator's pause. */
 function ofOperatorPause({ pause, is, by }: Of<'operator-pause'>, now: number): EventWords {
   const what = pause.folder === null ? 'Everything' : 'The folder';
   if (is === 'set')

@@ -58,7 +58,6 @@ export function wholeSentence(text: string): string {
   return begun === '' || /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** Number of names shown, enough to recognise a list. */
 const mostNamed = 3;
 
 /** Returns the first names of a list. */

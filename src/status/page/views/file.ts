@@ -56,7 +56,6 @@ export async function file(world: PageWorld, { part }: Asked): Promise<View<Page
   };
 }
 
-/** Describes how a finished file ended; empty for other files. */
 function endWords({ state, publish }: ShowView['file']): string {
   if (state === 'done')
     return publish.length === 0 ? 'The video is ready.' : `The video is live in ${publish.join(', ')}.`;
@@ -102,7 +101,6 @@ function asJson(shown: ShowView): Html {
   </details>`;
 }
 
-/** Lists failed attempts, latest first, with the service's responses. */
 function attempts(history: ShowView['history'], now: number): Html | '' {
   const failed = history.map((line, n) => ({ ...line, n })).filter(({ failure }) => failure !== null);
   if (failed.length === 0) return '';
@@ -127,7 +125,6 @@ function attempts(history: ShowView['history'], now: number): Html | '' {
   </section>`;
 }
 
-/** Lists every state change, oldest first. */
 function historyList(history: ShowView['history'], now: number): Html {
   return html`<details class="card fold" data-key="history">
     <summary>History: ${history.length} ${history.length === 1 ? 'line' : 'lines'}</summary>
@@ -150,7 +147,6 @@ const shapes = {
 
 const sounds = /\.(?:mp3|m4a|wav|flac|aac|ogg|opus)$/i;
 
-/** Draws an icon for the kind of file, without a request. */
 function kindIcon({ path, source_url: source }: { readonly path: string; readonly source_url: string | null }): Html {
   const kind = source !== null ? 'link' : sounds.test(path) ? 'audio' : 'video';
   return html`<svg class="kind" viewBox="0 0 24 24" width="40" height="40" role="img" aria-label="${kind}">

@@ -117,7 +117,6 @@ function manyForm(query: FileQuery, total: number, rows: Html): Html {
   </form>`;
 }
 
-/** Lists settling files, and what each is waiting for. */
 function settlingRows(files: readonly SettlingView[]): Html {
   return table({
     label: 'Settling files',

@@ -37,7 +37,6 @@ export function folders(world: PageWorld): View<PageEvent> {
   };
 }
 
-/** Warns that everything is paused. */
 function pausedAll({ daemon, now }: PageWorld): Html | '' {
   const pause = daemon.pauses.all();
   if (pause === null) return '';

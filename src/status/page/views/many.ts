@@ -44,10 +44,8 @@ export async function many({ daemon, now, mayChange }: PageWorld, { query }: Ask
   };
 }
 
-/** Maximum number of refused files listed with their reason. */
 const mostRefused = 20;
 
-/** Asks for the channel first, if the command needs one. */
 async function askChannel(
   command: BulkCommand,
   daemon: PageWorld['daemon'],
@@ -114,7 +112,6 @@ function wasWords(was: string | null, files: number): Html | '' {
   </p>`;
 }
 
-/** Says when the hourly budget will have admitted all requests. */
 function budgetWords(requests: number, { daemon, now }: Pick<PageWorld, 'daemon' | 'now'>): Html | string {
   if (requests === 0) return '';
   const inMs = whenSentMs(daemon, requests);

@@ -55,7 +55,6 @@ export async function overview({ daemon, picture, now, mayChange }: PageWorld): 
   };
 }
 
-/** Whether the reader must choose a channel for some files. */
 function isAskedFor({ needs_you: { causes } }: LivePicture): boolean {
   return causes.some(({ actions }) => actions.includes('send elsewhere'));
 }
@@ -144,7 +143,6 @@ function budgetPanel({ used, limit, others, blocked_until: blocked, reported, fr
   </section>`;
 }
 
-/** Shows the files that ended in the last 24 hours. */
 function dayPanel({ slots, done, failed, bytes }: DayView, now: number): Html | '' {
   if (done + failed === 0) return '';
   const bars = slots.map((slot) => ({
@@ -166,7 +164,6 @@ function dayPanel({ slots, done, failed, bytes }: DayView, now: number): Html | 
   </section>`;
 }
 
-/** Shows the files that folders expect today, and whether they arrived. */
 function expectedPanel({ expectations }: Pick<Picture, 'expectations'>, now: number): Html | '' {
   if (expectations.length === 0) return '';
   return html`<section class="card" data-key="expected" aria-labelledby="expected">
