@@ -13,7 +13,7 @@ import { isLedgerAway } from '../pipeline/file/store-errors.ts';
 import type { OperatorPauses } from '../pipeline/operator-pauses.ts';
 import type { NamesOfService } from '../pipeline/service-names.ts';
 import type { Fleet } from '../view/hosts/fleet-view.ts';
-import { restedLines } from '../view/outlook/outlook.ts';
+import { restedLines } from '../view/outlook.ts';
 import { type TakePicture, createPictures } from '../view/picture/take-picture.ts';
 import { type Wait, waitsOf } from '../view/waits.ts';
 import type { FolderClaimant } from '../watch/root-mark.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clockTime } from '../../src/view/words/text.ts';
-import { limitSentence, limitWords } from '../../src/view/outlook/limit-words.ts';
+import { limitSentence, limitWords } from '../../src/view/outlook.ts';
 import type { Limit, Pace } from '../../src/pipeline/estimate.ts';
 
 const nowMs = new Date(2026, 10, 22, 14, 0).getTime();

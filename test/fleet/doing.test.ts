@@ -5,7 +5,7 @@ import { workerOf } from '../../src/view/hosts/host-view.ts';
 import { createHostNews } from '../../src/fleet/hosts.ts';
 import { viewOf } from '../../src/view/files/file-view.ts';
 import type { ViewedDaemon } from '../../src/view/viewed-daemon.ts';
-import { paceOf } from '../../src/view/outlook/outlook.ts';
+import { paceOf } from '../../src/view/outlook.ts';
 import { createMessageTargets } from '../../src/daemon/message-targets.ts';
 import type { Host } from '../../src/view/hosts/fleet-view.ts';
 import type { FeedWait } from '../../src/pipeline/rounds/publish.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { clockTime } from '../../view/words/text.ts';
-import { limitSentence } from '../../view/outlook/limit-words.ts';
+import { limitSentence } from '../../view/outlook.ts';
 import type { PlanProgress } from '../../daemon/plan/plan.ts';
 import type { PlanLine } from '../../daemon/plan/stream.ts';
 import type { PlanView } from '../../daemon/plan/summary.ts';

@@ -1,4 +1,4 @@
-import { countUnmet, needsPerson } from '../../view/picture/sentence.ts';
+import { countUnmet, needsPerson } from '../../view/words/picture-words.ts';
 import { statusView } from '../../view/picture/documents.ts';
 import type { Picture } from '../../view/picture/picture.ts';
 import { emptyPicture, mostOfAll, pictureWithoutDaemon } from '../../view/picture/take-picture.ts';

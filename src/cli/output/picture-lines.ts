@@ -6,7 +6,7 @@ import { shellWord } from '../../shell-word.ts';
 import { deafWords, comparisonWords, expectationWords } from '../../view/words/picture-words.ts';
 import type { FileView } from '../../view/files/file-view.ts';
 import { fleetTroubles, hostWords } from '../../view/hosts/host-words.ts';
-import { limitSentence, allowedWords } from '../../view/outlook/limit-words.ts';
+import { limitSentence, allowedWords } from '../../view/outlook.ts';
 import type { CauseAction } from '../../view/picture/causes.ts';
 import type { CauseView } from '../../view/picture/picture.ts';
 import type { NowFile, Picture, Sentence } from '../../view/picture/picture.ts';

@@ -5,7 +5,7 @@ import type { Facts } from '../../pipeline/file/facts.ts';
 import { priorityOf } from '../../pipeline/file/queue.ts';
 import { learnedLimitOf, sizeLimitNote, whyTooLarge } from '../../pipeline/file/size-limit.ts';
 import type { Priority, Rule } from '../../routing/plan.ts';
-import { limitWords } from '../../view/outlook/limit-words.ts';
+import { limitWords } from '../../view/outlook.ts';
 import type { Contents } from './contents.ts';
 import type { PlannedFolder } from './folder.ts';
 import type { PlanWorld } from './worlds.ts';

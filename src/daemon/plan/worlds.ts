@@ -13,7 +13,7 @@ import { folderOwner, whyForeign } from '../../watch/root-owner.ts';
 import { whyFrozenAtStart } from '../../watch/root.ts';
 import { systemClock } from '../daemon.ts';
 import type { Daemon } from '../daemon.ts';
-import { paceOf } from '../../view/outlook/outlook.ts';
+import { paceOf } from '../../view/outlook.ts';
 import { roomOfQuota } from '../../pipeline/quota.ts';
 import { quotaAt } from '../quota-period.ts';
 import { laterFrom } from '../upload-times.ts';

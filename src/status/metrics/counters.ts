@@ -1,4 +1,4 @@
-import { feedsOf } from '../../view/outlook/outlook.ts';
+import { feedsOf } from '../../view/outlook.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';

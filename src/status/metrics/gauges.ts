@@ -3,7 +3,7 @@ import type { Daemon } from '../../daemon/daemon.ts';
 import { filesIn } from '../../view/stages.ts';
 import { hostView } from '../../view/hosts/host-view.ts';
 import { isObstacle, type Wait } from '../../view/waits.ts';
-import { feedsOf } from '../../view/outlook/outlook.ts';
+import { feedsOf } from '../../view/outlook.ts';
 import { fileStates, targetTypes, type Counted } from './counters.ts';
 
 /**

@@ -2,7 +2,7 @@ import { badge, button, counted, document, frame, type BadgeKind, type Html, typ
 import { html } from 'hono/html';
 import type { Picture } from '../../view/picture/picture.ts';
 import { filesIn } from '../../view/stages.ts';
-import { countUnmet, unmetWords } from '../../view/picture/sentence.ts';
+import { countUnmet, unmetWords } from '../../view/words/picture-words.ts';
 import { briefly, mainWait } from '../../view/waits.ts';
 import { assets } from './assets.ts';
 import { breakable } from './elements.ts';

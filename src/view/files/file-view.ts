@@ -7,7 +7,7 @@ import { causeKey } from '../../pipeline/file/selection.ts';
 import type { LiveUpload } from '../../pipeline/steps/uploads.ts';
 import type { FleetView } from '../hosts/fleet-view.ts';
 import { workerOf } from '../hosts/host-view.ts';
-import { paceOf } from '../outlook/outlook.ts';
+import { paceOf } from '../outlook.ts';
 import { shownState, stageOf, type StageOrEnd } from '../stages.ts';
 import { momentOf, type Moment, type ViewedDaemon } from '../viewed-daemon.ts';
 import { clockTime } from '../words/text.ts';

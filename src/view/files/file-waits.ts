@@ -5,7 +5,7 @@ import { bigBytes, queuedOf, type Line } from '../../pipeline/file/queue.ts';
 import type { FeedWait } from '../../pipeline/rounds/publish.ts';
 import type { PollTrouble } from '../../pipeline/rounds/sweep.ts';
 import { noneTakesWords, waitsElsewhere } from '../hosts/host-words.ts';
-import { paceOf } from '../outlook/outlook.ts';
+import { paceOf } from '../outlook.ts';
 import { workStates } from '../stages.ts';
 import type { Moment, ViewedDaemon } from '../viewed-daemon.ts';
 import { fileWaitWords, filesFor, type Wait } from '../waits.ts';

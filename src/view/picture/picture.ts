@@ -6,7 +6,7 @@ import type { StageOrEnd } from '../stages.ts';
 import type { Wait } from '../waits.ts';
 import type { Accounts } from '../../watch/ports.ts';
 import type { FileView } from '../files/file-view.ts';
-import type { OutlookView } from '../outlook/outlook.ts';
+import type { OutlookView } from '../outlook.ts';
 import type { FleetStatus } from '../hosts/host-view.ts';
 import type { DeafTarget } from '../hosts/fleet-view.ts';
 import type { Cause } from './causes.ts';

@@ -6,7 +6,7 @@ import type { Pause } from '../../pipeline/events.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { viewsOf, type OfFleet } from '../files/file-view.ts';
 import { suspectsOf, type SuspectLedger } from '../files/suspects.ts';
-import type { Waiting } from '../outlook/outlook.ts';
+import type { Waiting } from '../outlook.ts';
 import { countSteps, type StepCounts } from '../stages.ts';
 import type { ViewedDaemon } from '../viewed-daemon.ts';
 import { causeOf } from './causes.ts';

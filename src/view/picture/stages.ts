@@ -2,7 +2,7 @@ import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
 import type { Limit } from '../../pipeline/estimate.ts';
 import { stateOf, type Facts } from '../../pipeline/file/facts.ts';
 import { stageWord, statesIn, shownState } from '../stages.ts';
-import type { OutlookView } from '../outlook/outlook.ts';
+import type { OutlookView } from '../outlook.ts';
 import type { NowFile, Picture, StageName, StageView } from './picture.ts';
 import type { FileView } from '../files/file-view.ts';
 

@@ -4,13 +4,13 @@ import type { Clock } from '../../pipeline/file/ports.ts';
 import { sumOfAccounts } from '../../watch/inventory.ts';
 import { viewAt } from '../files/file-view.ts';
 import { fleetStatusOf } from '../hosts/host-view.ts';
-import { outlookOf } from '../outlook/outlook.ts';
+import { outlookOf } from '../outlook.ts';
 import type { StepCounts } from '../stages.ts';
 import { momentOf, type ViewedDaemon } from '../viewed-daemon.ts';
 import { briefly, pausedBy, pauseWords, stopOf } from '../waits.ts';
 import type { BudgetView, DeafTargetView, LivePicture, Picture } from './picture.ts';
 import { mostListed, readRows, type PictureLedger, type RowsRead } from './read-rows.ts';
-import { countUnmet, sentenceOf, sentenceWithoutDaemon } from './sentence.ts';
+import { countUnmet, sentenceOf, sentenceWithoutDaemon } from '../words/picture-words.ts';
 import { moreUnderWay, nowFile, stagesOf, underWay } from './stages.ts';
 import { createDay, createFeedTimes, createPassed } from './tallies.ts';
 

@@ -1,4 +1,4 @@
-import { feedsOf } from '../outlook/outlook.ts';
+import { feedsOf } from '../outlook.ts';
 import type { SnapshotStore } from '../../ledger/snapshot.ts';
 import type { CountsStore } from '../../pipeline/file/selection.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';

@@ -1,7 +1,104 @@
-import { clockTime } from './text.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
+import type { DaySlot, Sentence, DeafTargetView } from '../picture/picture.ts';
+import { clockTime } from './text.ts';
 import type { Comparison } from '../../pipeline/rounds/adopt.ts';
-import type { DeafTargetView } from '../picture/picture.ts';
+
+/** The facts behind the headline sentence. */
+export interface Health extends Trouble {
+  /** Why nothing is being sent, briefly: `Waiting for the key`; null: sending is possible. */
+  readonly stopped: string | null;
+  readonly uploading: number;
+  /** Files not yet uploading, settling ones included. */
+  readonly waiting: number;
+  /** Files sent but not live yet. */
+  readonly following: number;
+  readonly retrying: number;
+  /** Files that ended since midnight. */
+  readonly today: Omit<DaySlot, 'at'>;
+  /** All files that ever went live. */
+  readonly live: number;
+}
+
+/** Counts of problems that a person has to look at. */
+interface Trouble {
+  readonly needsYou: number;
+  readonly frozenFolders: number;
+  /** Expectations that are missing or late. */
+  readonly unmet: number;
+}
+
+/** Summarises dropcast's state in one sentence. Pure. */
+export function sentenceOf(health: Health): Sentence {
+  const { stopped } = health;
+  const trouble = troubleOf(health);
+  if (stopped !== null) return { level: 'stopped', text: `${stopped}: nothing new is sent${more(trouble)}.` };
+  const work = workOf(health);
+  const level = needsPerson(health) ? 'attention' : work === null ? 'ok' : 'busy';
+  const rest = trouble.length === 0 ? ['nothing needs you'] : trouble;
+  if (work !== null) return { level, text: `${work}${trouble.length === 0 ? ', ' : '; '}${rest.join('; ')}.` };
+  return { level, text: `${restOf(health)}${more(trouble)}.` };
+}
+
+/** Summarises the state while no daemon is running on this host. Pure. */
+export function sentenceWithoutDaemon({ needsYou, isFleet }: { needsYou: number; isFleet: boolean }): Sentence {
+  const trouble = troubleOf({ needsYou, frozenFolders: 0, unmet: 0 });
+  return { level: 'stopped', text: `dropcast is not running${isFleet ? ' on this host' : ''}${more(trouble)}.` };
+}
+
+/** Whether a person has to act. Determines the overview's level and the exit code of `dropcast status`. Pure. */
+export function needsPerson({ needsYou, frozenFolders, unmet }: Trouble): boolean {
+  return needsYou + frozenFolders + unmet > 0;
+}
+
+/** Counts expectations that are missing or late. */
+export function countUnmet(expectations: readonly Pick<ExpectationView, 'state'>[]): number {
+  return expectations.filter(({ state }) => state === 'missing' || state === 'late').length;
+}
+
+export function unmetWords(deliveries: number): string {
+  return deliveries === 1
+    ? '1 expected delivery is missing or late'
+    : `${count(deliveries)} expected deliveries are missing or late`;
+}
+
+function more(trouble: readonly string[]): string {
+  return trouble.map((words) => `; ${words}`).join('');
+}
+
+function troubleOf({ needsYou, frozenFolders, unmet }: Trouble): readonly string[] {
+  return [
+    ...(frozenFolders > 0 ? [frozenFolders === 1 ? '1 folder is frozen' : `${frozenFolders} folders are frozen`] : []),
+    ...(unmet > 0 ? [unmetWords(unmet)] : []),
+    ...(needsYou > 0 ? [needsYou === 1 ? '1 needs you' : `${count(needsYou)} need you`] : []),
+  ];
+}
+
+/** Example: `Uploading 3, 12 waiting, 2 on the service`; null when nothing is in progress. */
+function workOf({ uploading, waiting, following, retrying }: Health): string | null {
+  const others = [
+    ...(waiting > 0 ? [`${count(waiting)} waiting`] : []),
+    ...(following > 0 ? [`${count(following)} on the service`] : []),
+    ...(retrying > 0 ? [`${count(retrying)} retrying`] : []),
+  ];
+  if (uploading > 0) return [`Uploading ${count(uploading)}`, ...others].join(', ');
+  const [first, ...rest] = others;
+  if (first === undefined) return null;
+  return [first, ...rest].join(', ');
+}
+
+function restOf({ today, live, needsYou }: Health): string {
+  const all = today.done + today.failed;
+  if (all > 0 && today.failed === 0)
+    return all === 1 ? "Today's file is live" : `All ${count(all)} of today's files are live`;
+  if (all > 0) return `${count(today.done)} of today's ${count(all)} files ${today.done === 1 ? 'is' : 'are'} live`;
+  if (live > 0)
+    return needsYou > 0 ? 'No files have arrived today' : 'No files have arrived today, and all earlier ones are live';
+  return needsYou > 0 ? 'No file is live yet' : 'No files have arrived yet';
+}
+
+function count(files: number): string {
+  return files.toLocaleString('en');
+}
 
 /** Describes an expectation's state in a few words, for status and page: `1 of 2 files missing since 18:30`. */
 export function expectationWords(
@@ -11,15 +108,15 @@ export function expectationWords(
   const time = clockTime(by, now);
   switch (state) {
     case 'expected':
-      return `${filesOf(count)} expected by ${time}, ${arrived} there`;
+      return `${fileWords(count)} expected by ${time}, ${arrived} there`;
     case 'arrived':
       return until === 'live' ? `there, to be live by ${time}` : `there, in time for ${time}`;
     case 'live':
       return `live, in time for ${time}`;
     case 'missing':
-      return `${count - arrived} of ${filesOf(count)} missing since ${time}`;
+      return `${count - arrived} of ${fileWords(count)} missing since ${time}`;
     case 'late':
-      return `there, but ${count - Math.min(count, live)} of ${filesOf(count)} not live since ${time}`;
+      return `there, but ${count - Math.min(count, live)} of ${fileWords(count)} not live since ${time}`;
     case 'recovered':
       return `${until === 'live' ? 'live' : 'there'}, too late for ${time}`;
     default:
@@ -27,7 +124,7 @@ export function expectationWords(
   }
 }
 
-function filesOf(count: number): string {
+function fileWords(count: number): string {
   return count === 1 ? '1 file' : `${count} files`;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { sentenceOf } from '../../../src/view/picture/sentence.ts';
-import type { Health } from '../../../src/view/picture/sentence.ts';
+import { sentenceOf } from '../../../src/view/words/picture-words.ts';
+import type { Health } from '../../../src/view/words/picture-words.ts';
 
 const idle: Health = {
   stopped: null,

@@ -1,7 +1,7 @@
 import { counted, grouped, named, select, visibleText, type Html, type View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { readQuery } from '../../../view/files/query.ts';
-import { whenSentMs } from '../../../view/outlook/outlook.ts';
+import { whenSentMs } from '../../../view/outlook.ts';
 import { channelsToChoose, filesAddress, queryOf, moment, hidden } from '../elements.ts';
 import {
   bulkCommands,

@@ -15,7 +15,7 @@ import {
 } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { ExpectationView } from '../../../pipeline/expectation.ts';
-import { limitSentence } from '../../../view/outlook/limit-words.ts';
+import { limitSentence } from '../../../view/outlook.ts';
 import type { BudgetView, DayView, LivePicture, Picture, Sentence, StageView } from '../../../view/picture/picture.ts';
 import { stageWord } from '../../../view/stages.ts';
 import { whyWords } from '../../../view/waits.ts';

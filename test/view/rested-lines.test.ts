@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { restedLines, restFactor } from '../../../src/view/outlook/outlook.ts';
+import { restedLines, restFactor } from '../../src/view/outlook.ts';
 
 /** A ledger that takes so long to read its lines, of which there is another number each time. */
 function slow(tookMs: number) {
