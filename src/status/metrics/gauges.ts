@@ -20,7 +20,7 @@ export function createGauges(
 ): () => Promise<void> {
   const gauge: CreateGauge = (name, help, labelNames = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
-  const all = [
+  const all: readonly (() => void | Promise<void>)[] = [
     createFileGauges(gauge, daemon),
     createWorkGauges(gauge, daemon),
     createPlaceGauges(gauge, daemon, counted),
@@ -29,7 +29,7 @@ export function createGauges(
     createHostGauges(gauge, daemon),
   ];
   return async () => {
-    await Promise.all(all.map((update) => update()));
+    for (const update of all) await update();
   };
 }
 
