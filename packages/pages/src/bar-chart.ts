@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { Html } from './html.ts';
-import { table } from './table.ts';
+import type { Html } from './elements.ts';
+import { table } from './elements.ts';
 import { counted, grouped } from './words.ts';
 
 export interface Bar {

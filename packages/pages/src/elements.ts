@@ -1,5 +1,4 @@
-import { html } from 'hono/html';
-import type { Html } from './html.ts';
+import { html, raw } from 'hono/html';
 import { visibleText } from './words.ts';
 
 /** Shows text from outside, isolated so that its writing direction affects nothing else. */
@@ -47,4 +46,152 @@ export function facts(entries: readonly (readonly [string, Html | string | null]
 /** Adds text for screen readers only. */
 export function unseen(text: string): Html {
   return html`<span class="unseen">${text}</span>`;
+}
+
+/** What a badge's word means for the reader. */
+export type BadgeKind = keyof typeof SHAPES;
+
+/** Shows a word with a shape and a colour, because many people cannot rely on colour. */
+export function badge(kind: BadgeKind, word: string): Html {
+  return html`<span class="badge ${kind}">${raw(SHAPES[kind])}${word}</span>`;
+}
+
+const shape = (inside: string) => `<svg viewBox="0 0 12 12" aria-hidden="true">${inside}</svg>`;
+
+const SHAPES = {
+  waiting: shape('<circle cx="6" cy="6" r="4.2" class="line" stroke-dasharray="2.2 2.2"/>'),
+  busy: shape('<circle cx="6" cy="6" r="4.2" class="line"/><path d="M6 1.8a4.2 4.2 0 0 1 0 8.4z"/>'),
+  good: shape('<path class="line" d="M2 6.5 5 9.3 10.2 3"/>'),
+  bad: shape('<path class="line" d="m2.6 2.6 6.8 6.8m0-6.8-6.8 6.8"/>'),
+  notice: shape('<path d="M6 1 11.2 10.6H.8z"/>'),
+  off: shape('<path class="line" d="M2.5 6h7"/>'),
+} as const;
+
+/** Markup in which all inserted text has been escaped. */
+export type Html = ReturnType<typeof html>;
+
+/** A button that changes something. It is a form, so that it works without scripts. */
+export function button(action: string, label: Html | string, kind: 'plain' | 'danger' | 'main' = 'plain'): Html {
+  return html`<form method="post" action="${action}"><button class="${kind}">${label}</button></form>`;
+}
+
+/** A button that asks for confirmation, which needs no script either. */
+export function confirmed(action: string, labels: { first: string; question: string; second: string }): Html {
+  return html`<details class="confirm">
+    <summary>${labels.first}</summary>
+    <form method="post" action="${action}">
+      <p>${labels.question}</p>
+      <button class="danger">${labels.second}</button>
+    </form>
+  </details>`;
+}
+
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+export function select(name: string, label: string, chosen: string | undefined, choices: readonly Choice[]): Html {
+  return html`<label
+    >${label}
+    <select name="${name}">
+      ${choices.map(
+        ({ value, label: text }) =>
+          html`<option value="${value}" ${raw(value === (chosen ?? '') ? 'selected' : '')}>
+            ${visibleText(text)}
+          </option>`,
+      )}
+    </select></label
+  >`;
+}
+
+export interface Step {
+  readonly name: string;
+  readonly kind: 'done' | 'failed' | 'now' | 'later';
+  readonly atMs: number | null;
+  /** Time since the previous step, or what the step is waiting for. */
+  readonly note: string;
+}
+
+/** Shows what happened to one thing, in order. @param words formats a time; date and time in UTC if omitted */
+export function timeline(steps: readonly Step[], words?: (atMs: number) => string): Html {
+  return html`<ol class="timeline">
+    ${steps.map(
+      ({ name, kind, atMs, note }) =>
+        html`<li class="${kind}">
+          <strong>${name}</strong>${atMs === null ? '' : time(atMs, words?.(atMs))}<span>${note}</span>
+        </li>`,
+    )}
+  </ol>`;
+}
+
+interface Paging {
+  readonly page: number;
+  readonly perPage: number;
+  readonly total: number;
+  /** The other parameters of the query. */
+  readonly filter: Readonly<Record<string, string | undefined>>;
+}
+
+/** Renders links to the other pages; empty if everything fits on one page. */
+export function pagination({ page, perPage, total, filter }: Paging): Html | '' {
+  const last = Math.max(1, Math.ceil(total / perPage));
+  if (last === 1 && page === 1) return '';
+  const to = (number: number, label: string, isThere: boolean) =>
+    isThere
+      ? html`<a href="${addressOf({ ...filter, page: String(number) })}">${label}</a>`
+      : html`<span>${label}</span>`;
+  return html`<nav class="pages" aria-label="Pages">
+    ${to(1, 'First', page > 1)} ${to(Math.min(page - 1, last), 'Previous', page > 1)}
+    <span class="here">Page ${page} of ${last}</span>
+    ${to(page + 1, 'Next', page < last)} ${to(last, 'Last', page < last)}
+  </nav>`;
+}
+
+/** Returns a query string without the empty parameters. */
+export function addressOf(query: Readonly<Record<string, string | undefined>>): string {
+  const asked = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []));
+  return `?${new URLSearchParams(asked).toString()}`;
+}
+
+export interface Column<T> {
+  readonly heading: string;
+  readonly cell: (item: T) => Html | string;
+  /** `main` names the row; `number` is right-aligned; `minor` is hidden on narrow screens. */
+  readonly kind?: 'main' | 'number' | 'minor' | 'minor number' | 'picture' | undefined;
+}
+
+interface Table<T> {
+  /** Name of the table that screen readers announce. */
+  readonly label: string;
+  readonly columns: readonly Column<T>[];
+  readonly items: readonly T[];
+  /** Returns a key that identifies the item across live updates. */
+  readonly keyOf: (item: T) => string;
+}
+
+/** Renders a table in a region that scrolls, also by keyboard, if the table is too wide. */
+export function table<T>({ label, columns, items, keyOf }: Table<T>): Html {
+  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          ${columns.map(({ heading, kind }) => html`<th scope="col" class="${kind ?? ''}">${heading}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${items.map(
+          (item) =>
+            html`<tr data-key="${keyOf(item)}">
+              ${columns.map((column) => cellOf(column, item))}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function cellOf<T>({ cell, kind }: Column<T>, item: T): Html {
+  if (kind === 'main') return html`<th scope="row" class="main">${cell(item)}</th>`;
+  return html`<td class="${kind ?? ''}">${cell(item)}</td>`;
 }

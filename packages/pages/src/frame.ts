@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Assets } from './assets/assets.ts';
-import type { Html } from './html.ts';
+import type { Html } from './elements.ts';
 
 /** The page at one address of a site. */
 export interface View<Event extends string = string> {
