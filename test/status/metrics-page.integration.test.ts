@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { metricsToken } from '../../src/status/metrics/access.ts';
+import { metricsToken } from '../../src/status/tokens.ts';
 import { createMetrics } from '../../src/status/metrics/metrics.ts';
 import { createPageAccess } from '../../src/status/page/access.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';

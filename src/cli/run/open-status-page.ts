@@ -6,8 +6,8 @@ import type { Logger } from '../../log/logger.ts';
 import { pageAddress, serveStatusPage } from '../../status/page/serve.ts';
 import type { Listen, StatusPage } from '../../status/page/serve.ts';
 import { createPageAccess } from '../../status/page/access.ts';
-import { pageToken } from '../../status/metrics/access.ts';
-import { metricsToken } from '../../status/metrics/access.ts';
+import { pageToken } from '../../status/tokens.ts';
+import { metricsToken } from '../../status/tokens.ts';
 import { createMetrics } from '../../status/metrics/metrics.ts';
 import { packageVersion } from '../../package-files.ts';
 

@@ -13,11 +13,7 @@ import { fileStates, targetTypes, type Counted } from './counters.ts';
  * @returns a function that updates the gauges; if the ledger cannot be read, values from it become NaN and the others
  *   stay correct
  */
-export function createGauges(
-  registry: Registry,
-  daemon: Daemon,
-  counted: Pick<Counted, 'lastFound'>,
-): () => Promise<void> {
+export function createGauges(registry: Registry, daemon: Daemon, counted: Counted): () => Promise<void> {
   const gauge: CreateGauge = (name, help, labelNames = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
   const all: readonly (() => void | Promise<void>)[] = [
@@ -156,7 +152,7 @@ function createHostGauges(gauge: CreateGauge, { fleet }: Daemon): () => void {
   };
 }
 
-function createPlaceGauges(gauge: CreateGauge, daemon: Daemon, { lastFound }: Pick<Counted, 'lastFound'>): () => void {
+function createPlaceGauges(gauge: CreateGauge, daemon: Daemon, { lastFound }: Counted): () => void {
   const up = gauge('dropcast_watch_root_up', '1 when the files of a folder are found, 0 when it is frozen.', ['root']);
   const lastEvent = gauge(
     'dropcast_watch_root_last_event_timestamp_seconds',

@@ -33,15 +33,7 @@ const memory = {
 /** Troubles that make the heartbeat report failure. */
 const illnesses: ReadonlySet<NewsKind> = new Set(['folder_away', 'paused', 'key_refused']);
 
-export interface NewsDeskWorld {
-  readonly daemon: Pick<
-    Daemon,
-    'ledger' | 'events' | 'conductor' | 'folders' | 'gate' | 'expectations' | 'messageTargets' | 'fleet'
-  >;
-  readonly now: () => number;
-}
-
-export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
+export function createNewsDesk(daemon: Daemon, now: () => number): NewsDesk {
   const rows = daemon.ledger.news;
   const outbox = { outbox: rows, results: daemon.messageTargets };
   const feeds = new Map<string, Failure>();

@@ -4,10 +4,11 @@ import { isInWindow } from '../../config/day-window.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Logger } from '../../log/logger.ts';
 import { clockTime } from '../../view/words/text.ts';
-import { createNewsDesk, type NewsDeskWorld } from './news-desk.ts';
+import { createNewsDesk } from './news-desk.ts';
 
-export interface NotificationsWorld extends NewsDeskWorld {
-  readonly daemon: NewsDeskWorld['daemon'] & Pick<Daemon, 'config' | 'turn'>;
+export interface NotificationsWorld {
+  readonly daemon: Daemon;
+  readonly now: () => number;
   readonly logger: Logger;
   /** Environment variables, some of which are passed to commands. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -36,7 +37,7 @@ export function startNotifications(world: NotificationsWorld): Notifications {
 export function createNotifications({ daemon, logger, now, env, send }: NotificationsWorld): Notifications {
   const { ledger, turn, messageTargets } = daemon;
   return createSending({
-    desk: createNewsDesk({ daemon, now }),
+    desk: createNewsDesk(daemon, now),
     outbox: ledger.news,
     results: messageTargets,
     settings: () => {

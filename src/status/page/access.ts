@@ -1,4 +1,5 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { digest, isSame, showsToken } from '../tokens.ts';
 
 /** A visitor's right on the page. */
 export type Right = 'look' | 'change';
@@ -56,8 +57,7 @@ export function createPageAccess(token: string, now: () => number = () => perfor
       return until !== undefined && now() < until ? sessions[right] : null;
     },
     rightOf: (authorization, cookie) => {
-      const [, given = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
-      if (isSame(given, token) || isSame(cookie ?? '', sessions.change)) return 'change';
+      if (showsToken(authorization, token) || isSame(cookie ?? '', sessions.change)) return 'change';
       return isSame(cookie ?? '', sessions.look) ? 'look' : null;
     },
   };
@@ -66,13 +66,4 @@ export function createPageAccess(token: string, now: () => number = () => perfor
 /** Derives the cookie's value. It is not the token itself, because browsers send a cookie to every port of a host. */
 function sessionOf(token: string, right: Right): string {
   return createHmac('sha256', token).update(`page: ${right}`).digest('base64url');
-}
-
-/** Compares in constant time. Digests give both values the same length. */
-function isSame(given: string, expected: string): boolean {
-  return timingSafeEqual(digest(given), digest(expected));
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

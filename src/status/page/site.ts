@@ -5,7 +5,7 @@ import type { Daemon } from '../../daemon/daemon.ts';
 import { unavailableWords } from '../../view/words/unavailable-words.ts';
 import { statusView } from '../../view/picture/documents.ts';
 import { limitedBody } from '../../http/limited-body.ts';
-import { showsToken } from '../metrics/access.ts';
+import { showsToken } from '../tokens.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { LivePicture } from '../../view/picture/picture.ts';
 import type { PageAccess, Right } from './access.ts';

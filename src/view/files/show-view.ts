@@ -77,10 +77,7 @@ export interface Span {
 }
 
 /** Returns how long each step of a file has taken so far. Pure. */
-export function spansOf(
-  file: Pick<FileView, 'times' | 'state' | 'publish' | 'source_url'>,
-  now: number,
-): readonly Span[] {
+export function spansOf(file: FileView, now: number): readonly Span[] {
   const { discovered, created, upload_started: started, uploaded, ready, ended } = file.times;
   const isImport = file.source_url !== null;
   const marks: readonly (readonly [Span['step'], number | null, number | null])[] = [

@@ -59,16 +59,13 @@ export function overviewView(picture: LivePicture): OverviewView {
     v: 1,
     ...pick(picture, inOverview),
     started_at: daemon.started_at,
-    folders: troubledFolders(picture).map(({ path, state, why }) => ({ path, state, why })),
+    folders: picture.folders
+      .filter(({ state }) => state === 'frozen' || state === 'scanning')
+      .map(({ path, state, why }) => ({ path, state, why })),
     pauses: waits
       .filter(({ cause }) => listedAsPause.has(cause))
       .map((wait) => ({ what: wait.what, why: whyWords(wait, at), since: wait.since, until: wait.until })),
   };
-}
-
-/** Returns folders that are frozen or still being scanned. */
-export function troubledFolders({ folders }: Pick<Picture, 'folders'>): readonly FolderStatus[] {
-  return folders.filter(({ state }) => state === 'frozen' || state === 'scanning');
 }
 
 /** Causes listed in the document's `pauses`; `waits` has all of them. */

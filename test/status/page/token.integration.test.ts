@@ -1,6 +1,6 @@
 import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { pageToken, PageTokenError } from '../../../src/status/metrics/access.ts';
+import { pageToken, PageTokenError } from '../../../src/status/tokens.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 test('the token is made once, for its user alone, and stays', async () => {

@@ -209,7 +209,7 @@ function doesCell(host: HostView, now: number): Html {
 /** Shows when each feed was published, and how many files are waiting for it. */
 export function feedsPanel(
   feeds: readonly FeedView[],
-  { now, links }: { readonly now: number; readonly links: Pick<Daemon['links'], 'find'> },
+  { now, links }: { readonly now: number; readonly links: Daemon['links'] },
 ): Html | '' {
   if (feeds.length === 0) return '';
   return html`<section class="card" data-key="feeds">
@@ -231,7 +231,7 @@ export function feedsPanel(
   </section>`;
 }
 
-function feedCell(feed: string, links: Pick<Daemon['links'], 'find'>): Html {
+function feedCell(feed: string, links: Daemon['links']): Html {
   const url = links.find('feed', feed);
   return html`<a href="${filesAddress({ feed })}">${named(feed)}</a>
     ${url === null ? '' : html`<span class="muted">·</span> ${outside(url, 'open the feed')}`}`;

@@ -14,14 +14,18 @@ export function metricsToken(stateDir: string): Promise<string> {
   return tokenAt(join(stateDir, 'metrics-token'));
 }
 
-/** Whether a request presents the metrics token. */
+/** Whether a request presents the token. */
 export function showsToken(authorization: string | null, token: string): boolean {
   const [, given = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
-  // Digests have the same length, so the comparison takes constant time.
-  return timingSafeEqual(digest(given), digest(token));
+  return isSame(given, token);
 }
 
-function digest(text: string): Buffer {
+/** Compares in constant time. Digests give both values the same length. */
+export function isSame(given: string, expected: string): boolean {
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+export function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
