@@ -17,7 +17,7 @@ import type { Hooks } from './hooks.ts';
 import type { RequestGate } from './request-gate.ts';
 import { waitBeforeRetry } from './retry.ts';
 import type { RetryFacts } from './retry.ts';
-import { requireRetries, requireRetryAfter, requireTimeout } from './settings.ts';
+import { checkOptions } from './settings.ts';
 import type { ClientSettings } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -209,13 +209,6 @@ export class Caller {
     this.#reported = number;
     tell('reported', () => gate.reported?.({ limits, ignored, unanswered: this.#unanswered - 1 }));
   }
-}
-
-/** @throws TypeError options are out of range */
-export function checkOptions({ timeoutMs, maxRetries, maxRetryAfterMs }: RequestOptions): void {
-  if (timeoutMs !== undefined) requireTimeout(timeoutMs);
-  if (maxRetries !== undefined) requireRetries(maxRetries);
-  if (maxRetryAfterMs !== undefined) requireRetryAfter(maxRetryAfterMs);
 }
 
 /** Builds the note for a wait after a transient failure. */

@@ -1,8 +1,7 @@
 import type { Call } from './call.ts';
-import { checkOptions } from './caller.ts';
 import type { Caller } from './caller.ts';
 import { NotFoundError } from './errors.ts';
-import { requireWithin } from './settings.ts';
+import { checkOptions, requireWithin } from './settings.ts';
 import type { AnalyticsQuery, Pages, RequestOptions, VideoQuery } from './video-client.ts';
 import type { AnalyticsPage, Engagement } from './wire/analytics.ts';
 import { analyticsPage, listVideos } from './wire/requests.ts';

@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { isLoopback } from './upload/reach.ts';
 import type { Secret, TransportOptions } from './transport/transport.ts';
 import type { VideoClientOptions } from './client-options.ts';
+import type { RequestOptions } from './video-client.ts';
 
 /** The validated options, with defaults filled in. */
 export interface ClientSettings extends TransportOptions {
@@ -21,9 +22,7 @@ const mostRetries = 10;
 export function settingsOf(options: VideoClientOptions): ClientSettings {
   const { timeoutMs = 30_000, maxRetries = 2, maxRetryAfterMs = 60_000, sendKeyTo = [], ca } = options;
   const { honoursIdempotencyKey = false } = options;
-  requireTimeout(timeoutMs);
-  requireRetries(maxRetries);
-  requireRetryAfter(maxRetryAfterMs);
+  checkOptions({ timeoutMs, maxRetries, maxRetryAfterMs });
   for (const pem of typeof ca === 'string' ? [ca] : Object.values(ca ?? {})) requireCertificate(pem);
   return {
     baseUrl: baseOf(options.baseUrl),
@@ -40,16 +39,11 @@ export function settingsOf(options: VideoClientOptions): ClientSettings {
   };
 }
 
-export function requireTimeout(timeoutMs: number): void {
+/** @throws TypeError options are out of range */
+export function checkOptions({ timeoutMs = 1, maxRetries = 0, maxRetryAfterMs = 0 }: RequestOptions): void {
   requireWithin('timeoutMs', timeoutMs, [1, longestTimerMs]);
-}
-
-export function requireRetryAfter(maxRetryAfterMs: number): void {
-  requireWithin('maxRetryAfterMs', maxRetryAfterMs, [0, longestRetryAfterMs]);
-}
-
-export function requireRetries(maxRetries: number): void {
   requireWithin('maxRetries', maxRetries, [0, mostRetries]);
+  requireWithin('maxRetryAfterMs', maxRetryAfterMs, [0, longestRetryAfterMs]);
 }
 
 /** @throws TypeError the value is not a whole number within the bounds */

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { Call } from './call.ts';
 import { NotFoundError } from './errors.ts';
 import type { Caller } from './caller.ts';
-import { checkOptions } from './caller.ts';
 import { videoPages } from './pages.ts';
 import { mayHaveHappened } from './retry.ts';
+import { checkOptions } from './settings.ts';
 import { checkSendOptions, sendVideo } from './upload/send-video.ts';
 import { seekableOf } from './upload/upload-source.ts';
 import type {

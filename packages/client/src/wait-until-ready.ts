@@ -1,9 +1,9 @@
 import { AbortedError, RateLimitedError, ServiceError, VideoFailedError, WaitTimeoutError } from './errors.ts';
-import { checkOptions, failedNote } from './caller.ts';
+import { failedNote } from './caller.ts';
 import type { AskingOptions, Caller } from './caller.ts';
 import { Deadline } from './deadline.ts';
 import { isPassing } from './retry.ts';
-import { longestTimerMs, requireWithin } from './settings.ts';
+import { checkOptions, longestTimerMs, requireWithin } from './settings.ts';
 import { plain } from './transport/answer-body.ts';
 import type { Scrub } from './transport/scrub.ts';
 import type { WaitOptions } from './video-client.ts';

@@ -18,9 +18,9 @@ import {
 } from '../../../packages/client/src/errors.ts';
 
 const facts = { attempt: 1, maxRetries: 2, maxRetryAfterMs: 60_000, random: 1, mayHaveArrived: false };
-const again = { kind: 'ask', waitMs: 500, maySendAgain: true };
-const onlyAsk = { kind: 'ask', waitMs: 500, maySendAgain: false };
-const giveUp = { kind: 'give up' };
+const again = { waitMs: 500, maySendAgain: true };
+const onlyAsk = { waitMs: 500, maySendAgain: false };
+const giveUp = null;
 
 describe('after a PUT that failed by', () => {
   test.each([

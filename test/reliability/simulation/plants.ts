@@ -103,6 +103,18 @@ export const plants: readonly Plant[] = [
     ],
   },
   {
+    name: 'the last part leaves before its gate',
+    breaks: 'D1',
+    seen: [425],
+    changes: [
+      {
+        file: 'packages/client/src/upload/file-pass.ts',
+        from: 'if (isLast) await this.release(beforeCommit);',
+        to: '',
+      },
+    ],
+  },
+  {
     name: 'no full scans',
     breaks: 'L1',
     seen: [32],

@@ -19,28 +19,22 @@ export interface FailedPut extends Omit<RetryFacts, 'isRepeatable'> {
   readonly mayHaveArrived: boolean;
 }
 
-export type NextStep =
-  | { readonly kind: 'give up' }
-  /** Wait, request the status, and send again only if it is `pending` and `maySendAgain`. */
-  | { readonly kind: 'ask'; readonly waitMs: number; readonly maySendAgain: boolean };
-
-const giveUp: NextStep = { kind: 'give up' };
-
 /**
  * Returns the next step after a failed PUT. Only the video's status shows whether the file arrived, and a second
  * complete PUT could create a second file, so the status is requested before anything is sent again.
+ *
+ * @returns the wait before the status is requested, and whether the file may be sent again if that is `pending`; null to
+ *   give up
  */
-export function afterFailedPut(error: unknown, facts: FailedPut): NextStep {
-  const mayArrive = facts.attempt <= facts.maxRetries;
-  if (isPassing(error)) return mayArrive || facts.mayHaveArrived ? ask(error, facts, mayArrive) : giveUp;
-  // The address has expired, or was used by an earlier attempt whose response was lost.
-  if (error instanceof AddressDeadError && facts.mayHaveArrived) return ask(error, facts, false);
-  return giveUp;
-}
-
-function ask(error: ServiceError, facts: FailedPut, maySendAgain: boolean): NextStep {
-  const waitMs = pauseMs(error, facts);
-  return waitMs === null ? giveUp : { kind: 'ask', waitMs, maySendAgain };
+export function afterFailedPut(
+  error: unknown,
+  facts: FailedPut,
+): { readonly waitMs: number; readonly maySendAgain: boolean } | null {
+  const maySendAgain = isPassing(error) && facts.attempt <= facts.maxRetries;
+  // A dead address has expired, or was used by an earlier attempt whose response was lost.
+  const mayHaveArrived = facts.mayHaveArrived && (isPassing(error) || error instanceof AddressDeadError);
+  const waitMs = maySendAgain || mayHaveArrived ? pauseMs(error, facts) : null;
+  return waitMs === null ? null : { waitMs, maySendAgain };
 }
 
 /** Conflicts count as transient: the file already there may be this one. */

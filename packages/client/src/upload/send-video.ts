@@ -101,7 +101,7 @@ class Sending {
       if (this.#to.options.askAfterFailure === false) throw error;
       const facts = this.#caller.retryFacts(attempt, this.#to.options);
       const next = afterFailedPut(error, { ...facts, mayHaveArrived: this.#sha256 !== null });
-      if (next.kind === 'give up') throw error;
+      if (next === null) throw error;
       await this.#caller.wait(failedNote('upload file', error, next.waitMs), {
         ...this.#to.options,
         signal: this.#signal,

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 
 import { Id, Text } from './fields.ts';
 import { orMissing } from './tolerant.ts';
-import { counted, many, one, present, readMeta, unwrapped } from './reader.ts';
+import { counted, many, one, renamed, readMeta, unwrapped } from './reader.ts';
 import type { Entries, Reader } from './reader.ts';
 
 /** A range of days as `YYYY-MM-DD`, UTC, both inclusive. The service chooses any day that is omitted. */
@@ -132,14 +132,7 @@ function asList(record: WireRecord | undefined): Entries<WireRecord> | undefined
 }
 
 function engagementOf(wire: WireRecord, asked: Period): Engagement {
-  return {
-    ...present({ videoId: wire.video_id }),
-    period: periodOf(wire.period, asked),
-    views: wire.views,
-    uniqueViewers: wire.unique_viewers,
-    avgWatchTimeSeconds: wire.avg_watch_time_seconds,
-    completionRate: wire.completion_rate,
-  };
+  return { ...renamed(wire), period: periodOf(wire.period, asked) };
 }
 
 function periodOf(said: z.output<typeof PeriodAnswer>, asked: Period): Readonly<Record<keyof Period, string>> {

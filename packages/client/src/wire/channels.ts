@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 
 import { Count, Id, Settings, Text } from './fields.ts';
-import { many, one, present } from './reader.ts';
+import { many, one, renamed } from './reader.ts';
 import type { Reader } from './reader.ts';
 
 /** A channel. Only the id is guaranteed after an update, whose response the specification does not show. */
@@ -36,23 +36,11 @@ const ChannelAnswer = z.object({
   default_player_settings: Settings,
 });
 
-export const readChannel: Reader<Channel> = one(z.pipe(ChannelAnswer, z.transform(channelOf)));
+export const readChannel: Reader<Channel> = one(z.pipe(ChannelAnswer, z.transform(renamed)));
 
 export const readChannels: Reader<readonly ChannelListItem[]> = many(
   z.pipe(
     ChannelAnswer,
-    z.transform((wire: z.output<typeof ChannelAnswer>) => ({ name: '', slug: '', createdAt: '', ...channelOf(wire) })),
+    z.transform((wire: z.output<typeof ChannelAnswer>) => ({ name: '', slug: '', createdAt: '', ...renamed(wire) })),
   ),
 );
-
-function channelOf(wire: z.output<typeof ChannelAnswer>): Channel {
-  return present({
-    id: wire.id,
-    name: wire.name,
-    slug: wire.slug,
-    videoCount: wire.video_count,
-    createdAt: wire.created_at,
-    description: wire.description,
-    defaultPlayerSettings: wire.default_player_settings,
-  });
-}

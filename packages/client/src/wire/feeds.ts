@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { Address, Count, Id, Text } from './fields.ts';
 import { oneOf, orMissing } from './tolerant.ts';
 import type { OpenWord } from './tolerant.ts';
-import { many, one, present } from './reader.ts';
+import { many, one, renamed } from './reader.ts';
 import type { Reader } from './reader.ts';
 
 /** A feed (api-spec section 2.3). Strings that the service omits, contrary to the specification, are empty. */
@@ -54,21 +54,15 @@ export function readPublished(askedId: string): Reader<Published> {
     z.pipe(
       PublishedAnswer,
       z.transform((wire: z.output<typeof PublishedAnswer>): Published => ({
-        feedId: wire.feed_id ?? askedId,
-        status: wire.status ?? 'published',
-        ...present({ publishedAt: wire.published_at, videoCount: wire.video_count }),
+        feedId: askedId,
+        status: 'published',
+        ...renamed(wire),
       })),
     ),
   );
 }
 
 function feedOf(wire: z.output<typeof FeedAnswer>): Feed {
-  return {
-    id: wire.id,
-    name: wire.name ?? '',
-    type: wire.type ?? '',
-    channelId: wire.channel_id ?? '',
-    url: wire.url ?? '',
-    ...present({ lastPublishedAt: wire.last_published_at }),
-  };
+  const { name = '', type = '', channel_id = '', url = '' } = wire;
+  return renamed({ ...wire, name, type, channel_id, url });
 }

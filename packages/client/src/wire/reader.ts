@@ -58,9 +58,18 @@ type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Drops keys whose value is undefined. */
-export function present<T extends object>(value: T): Present<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, held]) => held !== undefined)) as Present<T>;
+type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
+
+type Renamed<T> = Present<{ [K in keyof T as Camel<K>]: T[K] }>;
+
+/** Renames fields such as `channel_id` to `channelId`, and drops those whose value is undefined. */
+export function renamed<T extends object>(wire: T): Renamed<T> {
+  const fields = Object.entries(wire).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(fields.map(([name, value]) => [camelCased(name), value])) as Renamed<T>;
+}
+
+function camelCased(name: string): string {
+  return name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** The position of a page in its list (api-spec section 2.6). Fields missing from the response are omitted. */

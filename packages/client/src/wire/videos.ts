@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { Address, Amount, Id, longestAddress, Reason, Tags, Text } from './fields.ts';
 import { oneOf, orMissing, textWithin } from './tolerant.ts';
 import type { OpenWord } from './tolerant.ts';
-import { counted, one, present, readMeta } from './reader.ts';
+import { counted, one, readMeta, renamed } from './reader.ts';
 import type { Reader } from './reader.ts';
 import { uploadHeadersOf } from './upload-headers.ts';
 
@@ -106,21 +106,9 @@ export function readVideoPage(asked: { readonly page: number; readonly perPage: 
   };
 }
 
-function videoOf(wire: z.output<typeof VideoAnswer>): Video {
-  return present({
-    id: wire.id,
-    status: wire.status,
-    title: wire.title,
-    description: wire.description,
-    channelId: wire.channel_id,
-    tags: wire.tags,
-    duration: wire.duration,
-    createdAt: wire.created_at,
-    thumbnailUrl: wire.thumbnail_url,
-    embedUrl: wire.embed_url,
-    sourceUrl: wire.source_url,
-    message: wire.error ?? wire.failure_reason ?? wire.status_message,
-  });
+function videoOf(answer: z.output<typeof VideoAnswer>): Video {
+  const { error, failure_reason: reason, status_message: said, ...wire } = answer;
+  return renamed({ ...wire, message: error ?? reason ?? said });
 }
 
 function listItemOf(wire: z.output<typeof VideoAnswer>): VideoListItem {
