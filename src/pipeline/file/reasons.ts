@@ -144,7 +144,7 @@ function withAnotherRecord(facts: Facts): Partial<Facts> {
   if (mayHaveArrived(facts)) return { lastFailure: sentAgain };
   const { uploadSession } = facts;
   if (uploadSession === null || !mayBeContinued(facts)) return { dying: true };
-  // If the host confirms no offset from now on, the next retry gives the record up.
+  // The next retry gives the record up unless the host confirms an offset again.
   return { lastFailure: continued, uploadSession: { ...uploadSession, offset: 0 } };
 }
 

@@ -155,7 +155,7 @@ describe('what a host takes', () => {
   test.each<[string, UploadForm, (forms: UploadForms) => void]>([
     ['no content type', { withoutType: true }, (forms) => forms.mayTryOthers(choice(), {}, mismatch)],
     ['a protocol', { protocol: 'tus' }, (forms) => forms.speaks(url, 'put')],
-  ])('is forgotten for good once the host refuses it: %s', async (_, form, refuse) => {
+  ])('is forgotten, also in the store, once the host refuses it: %s', async (_, form, refuse) => {
     const store = new Memory();
     store.save('https://up.example', form);
     const forms = open(store);

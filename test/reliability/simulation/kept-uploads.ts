@@ -44,7 +44,7 @@ export function placeOf(protocol: UploadProtocol, { method, headers }: Exchange)
   return { from: numberIn(from), total: numberIn(total) };
 }
 
-/** What a host says about the bytes that it has. */
+/** The answer of a host to the question for its offset. */
 export function offsetAnswer(protocol: UploadProtocol, { bytes: { length }, total, isWhole }: KeptUpload) {
   if (protocol === 'tus') {
     const size = total === null ? { 'upload-defer-length': '1' } : { 'upload-length': String(total) };

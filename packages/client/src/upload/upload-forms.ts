@@ -17,10 +17,10 @@ export interface FormChoice extends HeaderChoice {
   readonly protocol: UploadProtocol | undefined;
 }
 
-/** What the answers of a host have shown. */
+/** Facts about a host, from its answers. */
 interface Known {
   readonly protocol?: UploadProtocol;
-  /** Whether the next upload has a content type that nobody named; default: yes. */
+  /** Whether the next upload has a content type if neither the caller nor the service named one; default: yes. */
   readonly isTypeSent?: boolean;
   /** Whether the host has accepted a file so. */
   readonly isTypeProven?: boolean;
