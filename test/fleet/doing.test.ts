@@ -140,6 +140,7 @@ test('an upload of another host is shown with its progress and its host', () => 
   const daemon = {
     ...ofAllHosts(here, fleet),
     fleet,
+    waits: () => [],
     gate: {
       snapshot: () => ({ used: 0, limit: 1_000, left: 1_000, waiting: 0, blockedMs: 0, reported: null, frees: [] }),
     },
