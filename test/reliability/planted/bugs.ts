@@ -252,8 +252,8 @@ export const bugs = {
         instead: 'const movedBy = () => null;',
       },
       {
-        anchor: 'leavesOut: (directory) => targets.some(({ holdsDirectory }) => holdsDirectory(directory)),',
-        instead: 'leavesOut: () => false,',
+        anchor: 'const leavesOut = (directory) => targets.some(({ holdsDirectory }) => holdsDirectory(directory));',
+        instead: 'const leavesOut = () => false;',
       },
     ],
     scenario: 'purged and installed again, with files put away before',
