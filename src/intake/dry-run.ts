@@ -95,14 +95,8 @@ class Overlay implements RehearsalLedger, Claims {
     const below = (await this.#below?.pathsNamed(folder, stem)) ?? [];
     const isNamed = ({ folder: other, path }: Facts): boolean =>
       other === folder && (path === stem || path.startsWith(`${stem}.`));
-    return [
-      ...new Set([
-        ...below,
-        ...this.changed()
-          .filter(isNamed)
-          .map(({ path }) => path),
-      ]),
-    ];
+    const above = this.changed().filter(isNamed);
+    return [...new Set([...below, ...above.map(({ path }) => path)])];
   }
 
   async claim(id: string): ReturnType<Claims['claim']> {

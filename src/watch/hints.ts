@@ -1,5 +1,5 @@
 import { join, relative, sep } from 'node:path';
-import { grantCommand, userOfProcess } from '../read-permission.ts';
+import { grantCommand, isRefusal, userOfProcess } from '../read-permission.ts';
 import type { MonotonicClock } from './clock.ts';
 import { EventProof, probeName } from './event-proof.ts';
 import type { FolderEvents, OpenEvents } from './events.ts';
@@ -229,7 +229,7 @@ export class EventGaps {
     if (this.#hasFailed) return true;
     this.#hasFailed = true;
     this.#why = `${reason}; scanning more often instead`;
-    this.#closed = isPermission(code) ? path : null;
+    this.#closed = isRefusal(code) ? path : null;
     return true;
   }
 
@@ -251,7 +251,7 @@ export class EventGaps {
   #reasonOf(code: string, path: string | null): string | null {
     if (code === 'ENOSPC' || code === 'EMFILE')
       return watchLimitAdvice(code, this.#options.directories(), readLimits());
-    if (!isPermission(code)) return null;
+    if (!isRefusal(code)) return null;
     const directory = path === null ? 'a directory' : path === '' ? 'the folder' : `the directory "${path}"`;
     const user = userOfProcess();
     const fact = `user ${user} may not open ${directory} (${code})`;
@@ -262,7 +262,3 @@ export class EventGaps {
 
 /** Maximum wait: opening 10,000 directories takes seconds, and a limit stays exhausted until an operator raises it. */
 const LONGEST_WAIT_MS = 600_000;
-
-function isPermission(code: string): boolean {
-  return code === 'EACCES' || code === 'EPERM';
-}

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { errnoOf } from '../errno.ts';
 
 /**
  * Returns the mount point that a path is on.
@@ -133,6 +134,6 @@ function isOutOfFiles(): boolean {
     const [, limit = 'unlimited'] = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
     return limit !== 'unlimited' && readdirSync('/proc/self/fd').length >= Number(limit) - 1;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EMFILE';
+    return errnoOf(error) === 'EMFILE';
   }
 }

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { link, lstat, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../errno.ts';
+import { isRefusal } from '../read-permission.ts';
 
 /** Name of the mark in the root of a watched folder. Hidden, so watchers ignore it. */
 export const markName = '.dropcast';
@@ -167,8 +168,7 @@ async function writeInPlace(path: string, text: string, counter: number): Promis
     await file.sync();
     return true;
   } catch (error) {
-    const code = errnoOf(error);
-    if (code === 'EACCES' || code === 'EPERM') return false;
+    if (isRefusal(errnoOf(error))) return false;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, rm, writeFile, lchown, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
@@ -8,6 +8,7 @@ import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { eventually } from '../support/until.ts';
 import { WatchedDirectory, deaf } from './watched-directory.ts';
+import { RootCheck } from '../../src/watch/root-check.ts';
 
 /** A folder that is a mount of a real file system, and a daemon's memory of it that outlives its watchers. */
 class MountedFolder implements AsyncDisposable {
@@ -206,4 +207,28 @@ describe('a folder on a share', needs('mount'), () => {
     const inbox = await folder.start();
     expect(await inbox.watcher.resume()).toMatchObject({ ok: false, why: expect.stringContaining('is not frozen') });
   });
+});
+
+const isRoot = process.geteuid?.() === 0;
+
+test.runIf(isRoot)('a folder that another user replaces by a link is away, at the start and later', async () => {
+  await using scratch = await scratchDirectory();
+  const folder = scratch.file('sub/in');
+  await mkdir(folder, { recursive: true });
+  const check = (): RootCheck => new RootCheck({ path: folder, mark: async () => null });
+  const before = check();
+  expect(await before.look(new Map())).toEqual({ isSound: true });
+  await mkdir(scratch.file('other/in'), { recursive: true });
+  await rename(scratch.file('sub'), scratch.file('old'));
+  // Relative, and not the last name: each part of the way counts.
+  await symlink('other', scratch.file('sub'));
+  for (const root of [before, check()]) {
+    await lchown(scratch.file('sub'), 0, 0);
+    expect(await root.look(new Map())).toEqual({ isSound: true });
+    await lchown(scratch.file('sub'), 4444, 4444);
+    expect(await root.look(new Map())).toMatchObject({
+      isSound: false,
+      why: expect.stringContaining('belongs to another user'),
+    });
+  }
 });

@@ -1,6 +1,7 @@
 import { link, open, unlink } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { freedBy } from '../../src/disk/file-system.ts';
+import { freedBy, syncPath } from '../../src/disk/file-system.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 test('a deletion frees what a file has on the disk, and nothing while it has other hard links', async () => {
@@ -16,4 +17,10 @@ test('a deletion frees what a file has on the disk, and nothing while it has oth
   await using handle = await open(scratch.file('clip.mp4'), 'r+');
   await handle.truncate(100_000_000);
   expect(await freedBy(file)).toBeLessThan(1_000_000);
+});
+
+test('a pipe that took the place of a file is not waited for', async () => {
+  await using scratch = await scratchDirectory();
+  spawnSync('mkfifo', [scratch.file('pipe')]);
+  await expect(syncPath(scratch.file('pipe'))).rejects.toMatchObject({ code: 'EINVAL' });
 });
