@@ -122,6 +122,8 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
 function wantedThere(wanted: RowsWanted, places: Places): RowsWanted {
   const { placeOf, visible } = places;
   switch (wanted.group) {
+    case 'any':
+      return { ...wanted, where: filterThere(wanted.where ?? {}, places) };
     case 'twins':
       return { ...wanted, of: toPlace(places)(wanted.of) };
     case 'to put away':
@@ -140,7 +142,7 @@ function wantedThere(wanted: RowsWanted, places: Places): RowsWanted {
 }
 
 type OfNoFolder =
-  | ('in state' | 'retrying' | 'any' | 'by id' | 'stranded')
+  | ('in state' | 'retrying' | 'stranded')
   | ('to amend' | 'abandoned' | 'unrouted' | 'too large' | 'to compare' | 'to adopt');
 
 /**

@@ -1,6 +1,6 @@
 import { PgBoss } from 'pg-boss';
 import type { Db, JobWithMetadata } from 'pg-boss';
-import { notifyOf } from './hints.ts';
+import { notifyOf } from './postgres/connection.ts';
 import { lockQuery } from './postgres/statement.ts';
 import type { Ask, PostgresPool } from './postgres/pool.ts';
 import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';

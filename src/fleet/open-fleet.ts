@@ -1,5 +1,5 @@
 import type { Rows } from '../daemon/state/open-state.ts';
-import { channel } from './postgres/connection.ts';
+import { channel, heardIn } from './postgres/connection.ts';
 import { knownSchema } from './postgres/migrations.ts';
 import { openSharedRows } from './postgres/open.ts';
 import { openPool } from './postgres/pool.ts';
@@ -16,8 +16,7 @@ import { openJobQueue } from './job-queue.ts';
 import type { JobQueue } from './job-queue.ts';
 import { createLeases, createTurns } from './leases.ts';
 import type { Leases } from './leases.ts';
-import { heardIn } from './hints.ts';
-import type { Heard } from './hints.ts';
+import type { Heard } from './postgres/connection.ts';
 import { openMember } from './open-member.ts';
 import { createPlaces, openSharedFolders, toPlace } from './places.ts';
 import type { SharedFolders } from './places.ts';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PostgresPool } from './postgres/pool.ts';
-import { notifyOf } from './hints.ts';
+import { notifyOf } from './postgres/connection.ts';
 import { createHostTable, TableFleet } from './host-table.ts';
 import { joinFleet } from './hosts.ts';
 import type { Member, MemberWorld } from './hosts.ts';

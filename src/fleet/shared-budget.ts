@@ -3,7 +3,7 @@ import type { BudgetNow, BudgetStore, OwnWindow, Sharing, StoredBudget } from '.
 import { closedUntil, emptyWindow, merged, minuteMs, minuteOf } from '../host/budget-window.ts';
 import type { BudgetWindow } from '../host/budget-window.ts';
 import type { Ask } from './host-table.ts';
-import { notifyOf } from './hints.ts';
+import { notifyOf } from './postgres/connection.ts';
 
 /** Table with a single row, which the gates of all hosts write. */
 export const budgetTable = `

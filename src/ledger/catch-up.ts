@@ -9,7 +9,7 @@ import type { Work } from './work.ts';
 import type { FileTable, LedgerTables } from './schema.ts';
 import { ask } from './work.ts';
 import type { SqlWords } from './words.ts';
-import { addHistory, restoreFacts } from './write-row.ts';
+import { addHistory, restoreFacts } from './files.ts';
 
 /**
  * Brings the rows up to date with `receipts.jsonl`. Otherwise, a ledger restored from a copy would repeat uploads made

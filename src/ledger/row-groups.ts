@@ -6,6 +6,7 @@ import { localFileCodes } from '../pipeline/file/local-trouble.ts';
 import type { RowGroup, RowStore, RowsWanted } from '../pipeline/file/row-groups.ts';
 import type { Connection } from './connection.ts';
 import { allFacts, factsOf, filesIn } from './row.ts';
+import { conditions } from './filter.ts';
 import { isSeen } from './words.ts';
 import type { SqlWords } from './words.ts';
 
@@ -31,7 +32,8 @@ const isOnlyRow = sql<boolean>`not exists (
 const mostTwins = 1_000;
 
 /** Builds the query for each group so that it can use an index. */
-function groupsOf({ db, words, prepared }: Connection): Groups {
+function groupsOf(store: Connection): Groups {
+  const { db, words, prepared } = store;
   const { inside } = words;
   const column = <T>(text: string): RawBuilder<T> => sql.raw<T>(text);
   const unindexedState = column<string>(words.unindexed('state'));
@@ -76,8 +78,11 @@ function groupsOf({ db, words, prepared }: Connection): Groups {
           .limit(limit),
       ),
     retrying: async ({ dueBy, limit }) => (await often.retrying(dueBy, limit)).map(factsOf),
-    any: (wanted) => anyRows(db, wanted),
-    'by id': ({ ids }) => allFacts(filesIn(db).where(sql<boolean>`id in ${words.texts(ids)}`)),
+    any: ({ where = {}, limit, newestFirst = false }) => {
+      const matching = conditions(store, where).reduce((query, one) => query.where(one), filesIn(db));
+      const ordered = matching.orderBy('seq', newestFirst ? 'desc' : 'asc');
+      return allFacts(limit === undefined ? ordered : ordered.limit(limit));
+    },
     'came in': ({ folder, since }) =>
       allFacts(
         filesIn(db)
@@ -180,18 +185,6 @@ function groupsOf({ db, words, prepared }: Connection): Groups {
     'to compare': async ({ limit }) => (await often.toCompare(limit)).map(factsOf),
     'to adopt': () => allFacts(toAdopt),
   };
-}
-
-function anyRows(db: Connection['db'], wanted: RowsWanted<'any'>): Promise<readonly Facts[]> {
-  const { states, since, limit, newestFirst } = wanted;
-  const inStates = states === undefined ? filesIn(db) : filesIn(db).where('state', 'in', states);
-  const query =
-    since === undefined
-      ? inStates
-      : inStates.where((eb) =>
-          eb.or([eb('discovered_at', '>=', since), eb('ended_at', '>=', since), eb('ended_at', 'is', null)]),
-        );
-  return allFacts(query.orderBy('seq', newestFirst === true ? 'desc' : 'asc').limit(limit));
 }
 
 function twinConditions({ inside }: SqlWords) {

@@ -4,41 +4,19 @@ import { stepStates } from '../pipeline/file/selection.ts';
 import type {
   CountStore,
   CountsStore,
+  FacetCount,
   FileCount,
-  FileFilter,
+  FileFacets,
   FilePage,
   FileProperties,
   FileRange,
   FileSelection,
-  Period,
   SelectionStore,
 } from '../pipeline/file/selection.ts';
 import type { Connection } from './connection.ts';
-import { facetsOf } from './facets.ts';
-import { isWholePath } from './view.ts';
+import { conditions, filesOf, insideOf, isAmong, isRow, seqOf, tableFor, where } from './filter.ts';
+import type { Condition } from './filter.ts';
 import { allFacts, filesIn } from './row.ts';
-import { needsPerson } from './words.ts';
-
-type Condition = RawBuilder<boolean>;
-
-const path = sql.raw('path');
-const absolutePath = sql.raw("folder || '/' || path");
-const videoId = sql.raw('video_id');
-
-/** Expressions for values inside columns, in the store's dialect. */
-const insideOf = ({ words }: Connection) => ({
-  stage: sql.raw<string>(words.inside.stage),
-  channel: sql.raw<string | null>(words.inside.channel),
-  feeds: sql.raw<string | null>(words.inside.feeds),
-  cause: sql.raw<string | null>(words.inside.cause),
-  title: sql.raw<string | null>(words.inside.title),
-});
-
-/**
- * The file table, read through an index that covers all selection criteria: with 100,000 files, any query takes about
- * 10 ms.
- */
-const filesOf = ({ words }: Connection) => sql.raw(words.by('file_listing'));
 
 export function createSelection(store: Connection): SelectionStore {
   const { db } = store;
@@ -104,12 +82,6 @@ async function seqsOf(store: Connection, selection: FileSelection, range: FileRa
   return rows.map(({ seq }) => seq);
 }
 
-/** Parses a cursor, which is a row number. An invalid cursor matches nothing. */
-function seqOf(cursor: string): number {
-  const seq = Number(cursor);
-  return Number.isSafeInteger(seq) ? seq : -1;
-}
-
 /** In the order of the index, so that SQLite sorts nothing. */
 const facetProperties = ['state', 'stage', 'folder', 'channel', 'feeds', 'cause'] as const;
 
@@ -117,13 +89,13 @@ export function createCounts(store: Connection): CountStore & CountsStore {
   return {
     count: async (filter, most) => {
       const found = sql`select ${most === undefined ? sql`count(*) as n` : sql`1`} from ${tableFor(store, filter)}
-        ${where(filterConditions(store, filter))}`;
+        ${where(conditions(store, filter))}`;
       const counted = most === undefined ? found : sql`select count(*) as n from (${found} limit ${most}) as found`;
       const { rows } = await sql<{ readonly n: number }>`${counted}`.execute(store.db);
       return rows[0]?.n ?? 0;
     },
     counts: ({ where: filter, by, withBytes = false }) =>
-      countBy(store, { from: tableFor(store, filter), parts: filterConditions(store, filter), by, withBytes }),
+      countBy(store, { from: tableFor(store, filter), parts: conditions(store, filter), by, withBytes }),
   };
 }
 
@@ -153,135 +125,73 @@ async function countBy<P extends keyof FileProperties>(
   return rows;
 }
 
-/** Returns the table, read through the index that has what the filter needs. */
-function tableFor(store: Connection, filter: FileFilter): RawBuilder<unknown> {
-  if (filter.ended !== undefined) return sql.raw(store.words.by('file_day'));
-  const isListed = Object.entries(filter).some(([name, value]) => value !== undefined && !unlisted.has(name));
-  return isListed || (filter.working?.length ?? 0) > 0 ? filesOf(store) : sql.raw('file');
-}
-
-/** Members of a filter that need no more than an index of their own. */
-const unlisted: ReadonlySet<string> = new Set<keyof FileFilter>([
-  'states',
-  'working',
-  'newerThan',
-  'videoId',
-  'sentTo',
-  'arrived',
-]);
-
-function filterConditions(store: Connection, filter: FileFilter): readonly Condition[] {
-  const { newerThan, paused = [], videoId, sentTo, arrived, ended } = filter;
-  return [
-    ...conditions(store, filter),
-    ...(newerThan === undefined ? [] : [sql<boolean>`seq > ${seqOf(newerThan)}`]),
-    ...(paused.length === 0
-      ? []
-      : [sql<boolean>`not (state in ('queued', 'awaiting upload', 'retrying') and folder in (${sql.join(paused)}))`]),
-    ...(videoId === undefined ? [] : [sql<boolean>`video_id = ${videoId}`]),
-    ...(sentTo === undefined ? [] : [isSentTo(store, sentTo)]),
-    ...(arrived === undefined ? [] : [isIn('discovered_at', arrived)]),
-    ...(ended === undefined ? [] : [isIn('ended_at', ended)]),
-  ];
-}
-
-function isSentTo(store: Connection, { kind, name }: NonNullable<FileFilter['sentTo']>): Condition {
-  return kind === 'channel'
-    ? sql<boolean>`(video_id is not null and ${insideOf(store).channel} = ${name})`
-    : sql<boolean>`exists (select 1 from ${sql.raw(store.words.names('published'))} as feed where feed.value = ${name})`;
-}
-
-function isIn(column: 'discovered_at' | 'ended_at', { from, to }: Period): Condition {
-  return sql<boolean>`(${sql.ref(column)} >= ${from} and ${sql.ref(column)} < ${to})`;
-}
-
-function where(parts: readonly Condition[]): RawBuilder<unknown> {
-  return parts.length === 0 ? sql`` : sql`where ${sql.join(parts, sql` and `)}`;
-}
-
-function conditions(store: Connection, selection: FileSelection): readonly Condition[] {
-  const { words } = store;
-  const { channel, cause, title } = insideOf(store);
-  const { ids, states, stages, folder, text, since, until, working = [] } = selection;
-  return [
-    ...(ids === undefined ? [] : [isAmong(store, ids)]),
-    ...(states === undefined ? [] : [isShownAs(store, states, working)]),
-    ...(stages === undefined ? [] : [isInStage(store, stages, working)]),
-    ...(selection.needsPerson === true ? [needsOne(store)] : []),
-    ...(folder === undefined ? [] : [sql<boolean>`folder = ${folder}`]),
-    ...(selection.host === undefined ? [] : [words.isOfHost(selection.host)]),
-    ...(selection.channel === undefined ? [] : [sql<boolean>`${channel} = ${selection.channel}`]),
-    ...(selection.feed === undefined
-      ? []
-      : [
-          sql<boolean>`exists (select 1 from ${sql.raw(words.elements(words.inside.feeds))} as feed where feed.value = ${selection.feed})`,
-        ]),
-    ...(selection.cause === undefined ? [] : [sql<boolean>`${cause} = ${words.keyStart(selection.cause)}`]),
-    ...(text === undefined
-      ? []
-      : [words.hasText(text, [isWholePath(text) ? absolutePath : path, title, ...(isAscii(text) ? [videoId] : [])])]),
-    ...(since === undefined && until === undefined ? [] : [isWithin(since ?? null, until ?? null)]),
-  ];
-}
-
-/** Matches files that arrived or finished between two times, excluding the second. null: no limit */
-function isWithin(since: number | null, until: number | null): Condition {
-  const within = (column: 'discovered_at' | 'ended_at'): Condition =>
-    sql<boolean>`(${sql.join(
-      [
-        ...(since === null ? [] : [sql<boolean>`${sql.ref(column)} >= ${since}`]),
-        ...(until === null ? [] : [sql<boolean>`${sql.ref(column)} < ${until}`]),
-      ],
-      sql` and `,
-    )})`;
-  return sql<boolean>`(${within('discovered_at')} or ${within('ended_at')})`;
-}
-
-/** Matches rows that need a person, through their partial index. */
-const needsOne = ({ words }: Connection) =>
-  sql<boolean>`seq in (select seq from ${sql.raw(words.by('file_cause'))} where ${sql.raw(needsPerson(words.inside.code))})`;
+/** Limit on values listed for one property, because a rule may give every file its own channel. */
+const mostValues = 200;
 
 /**
- * Whether a text can occur in a video id, which is ASCII. Skipping that column helps, because a text search is the
- * slowest query.
+ * Counts the values of each property separately, from groups of files that are alike.
+ *
+ * @param working groups of files that a step is working on; `all` includes these files with the states of their rows
  */
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
+export function facetsOf(
+  selection: FileSelection,
+  all: readonly FileCount[],
+  working: readonly FileCount[],
+): FileFacets {
+  const groups = [...all.map(withFeeds), ...working.flatMap(asShown)];
+  const tests = testsOf(selection);
+  const counted = (property: keyof typeof tests | null, valuesOf: (group: Group) => readonly (string | null)[]) => {
+    const others = Object.entries(tests).filter(([name]) => name !== property);
+    const counts = new Map<string, number>();
+    for (const group of groups) {
+      if (!others.every(([, isMeant]) => isMeant(group))) continue;
+      for (const value of valuesOf(group))
+        if (value !== null) counts.set(value, (counts.get(value) ?? 0) + group.files);
+    }
+    return mostFirst(counts);
+  };
+  return {
+    total: counted(null, () => ['all'])[0]?.files ?? 0,
+    states: counted('state', ({ state }) => [state]),
+    stages: counted('state', ({ stage }) => [stage]),
+    folders: counted('folder', ({ folder }) => [folder]),
+    channels: counted('channel', ({ channel }) => [channel]),
+    feeds: counted('feed', ({ feedList }) => feedList),
+    causes: counted('cause', ({ cause }) => [cause]),
+  };
 }
 
-function isRow({ words }: Connection, seqs: readonly number[]): Condition {
-  return sql<boolean>`seq in ${words.numbers(seqs)}`;
+interface Group extends FileCount {
+  readonly feedList: readonly string[];
 }
 
-/** Matches rows by id, through the unique index on ids. */
-function isAmong({ words }: Connection, ids: readonly string[]): Condition {
-  return sql<boolean>`seq in (select seq from file where id in ${words.texts(ids)})`;
+function testsOf({ states, stages, folder, channel, feed, cause }: FileSelection) {
+  return {
+    state: ({ state, stage }: Group) => (states?.includes(state) ?? true) && (stages?.includes(stage) ?? true),
+    folder: (group: Group) => folder === undefined || folder === group.folder,
+    channel: (group: Group) => channel === undefined || channel === group.channel,
+    feed: (group: Group) => feed === undefined || group.feedList.includes(feed),
+    cause: (group: Group) => cause === undefined || cause === group.cause,
+  };
 }
 
-/** Matches rows by displayed state, which depends on whether a step is working on the file. */
-function isShownAs(store: Connection, states: readonly string[], working: readonly string[]): Condition {
-  const ways = states.map((state) => {
-    const row = rowStateOf(state);
-    if (row !== null) return sql<boolean>`(state = ${row} and ${isAmong(store, working)})`;
-    return state in stepStates && working.length > 0
-      ? sql<boolean>`(state = ${state} and not ${isAmong(store, working)})`
-      : sql<boolean>`state = ${state}`;
-  });
-  return ways.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`(${sql.join(ways, sql` or `)})`;
+function withFeeds(group: FileCount): Group {
+  return { ...group, feedList: group.feeds === null ? [] : (JSON.parse(group.feeds) as string[]) };
 }
 
-/** Matches rows by displayed stage, which depends on whether a step is sending the file. */
-function isInStage(store: Connection, stages: readonly string[], working: readonly string[]): Condition {
-  const { stage } = insideOf(store);
-  const isSent = sql<boolean>`(state = 'awaiting upload' and ${isAmong(store, working)})`;
-  const ways = stages.map((name) => {
-    if (name === 'uploading') return sql<boolean>`(${stage} = ${name} or ${isSent})`;
-    return name === 'queued' ? sql<boolean>`(${stage} = ${name} and not ${isSent})` : sql<boolean>`${stage} = ${name}`;
-  });
-  return ways.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`(${sql.join(ways, sql` or `)})`;
+/** Moves files that a step is working on from the state of their rows to the displayed state. */
+function asShown(group: FileCount): readonly Group[] {
+  const step = (stepStates as Readonly<Record<string, keyof typeof stageOfStep>>)[group.state];
+  if (step === undefined) return [];
+  return [withFeeds({ ...group, files: -group.files }), withFeeds({ ...group, state: step, stage: stageOfStep[step] })];
 }
 
-/** Returns the row state behind a displayed step state; null for states that rows have themselves. */
-function rowStateOf(shown: string): string | null {
-  return Object.entries(stepStates).find(([, step]) => step === shown)?.[0] ?? null;
+const stageOfStep = { creating: 'queued', uploading: 'uploading' } as const;
+
+function mostFirst(counts: ReadonlyMap<string, number>): readonly FacetCount[] {
+  return [...counts]
+    .map(([value, files]) => ({ value, files }))
+    .filter(({ files }) => files > 0)
+    .sort((a, b) => b.files - a.files || (a.value < b.value ? -1 : 1))
+    .slice(0, mostValues);
 }

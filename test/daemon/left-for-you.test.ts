@@ -18,7 +18,7 @@ const rows: readonly Facts[] = [
 const ledger = {
   rows: async (wanted: RowsWanted<'any' | 'waiting for disk'>) =>
     wanted.group === 'any'
-      ? rows.filter((facts) => wanted.states?.includes(stateOf(facts)))
+      ? rows.filter((facts) => wanted.where?.states?.includes(stateOf(facts)))
       : rows.filter(({ disposal }) => disposal === 'waiting'),
 };
 

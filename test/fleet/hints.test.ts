@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { heardIn } from '../../src/fleet/hints.ts';
+import { heardIn } from '../../src/fleet/postgres/connection.ts';
 
 test.each(['budget', 'hosts', 'free'])('a host may be called %s: what it writes is heard as rows', (name) => {
   expect(heardIn(name, 'ingest1')).toBe('rows');

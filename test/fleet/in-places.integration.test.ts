@@ -141,7 +141,7 @@ test('no call lets a path of one host into the ledger, nor the name of a place a
     fleet.one.lastStarts(10),
     fleet.one.lines([]),
     fleet.one.rows({ group: 'came in', folder: '/mnt/nas', since: 0 }),
-    fleet.one.rows({ group: 'by id', ids: ['f_1', 'f_2'] }),
+    fleet.one.rows({ group: 'any', where: { ids: ['f_1', 'f_2'] } }),
     fleet.one.rows({ group: 'twins', of: (await fleet.one.load('f_1')) ?? someFacts(), passing: [] }),
   ]);
   const seen = [snapshot.working, ...lists].flat().map(({ folder }) => folder);

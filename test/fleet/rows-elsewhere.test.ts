@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { followRowsElsewhere } from '../../src/fleet/rows-elsewhere.ts';
+import { followRowsElsewhere } from '../../src/fleet/sharing.ts';
 import type { Passage } from '../../src/ledger/history.ts';
 import type { DropcastEvent } from '../../src/pipeline/events.ts';
 import type { RowsWanted } from '../../src/pipeline/file/row-groups.ts';
@@ -25,7 +25,7 @@ function open() {
     },
     lastStates: async (ids: readonly string[], _states: readonly string[], until: number) =>
       new Map(lines.filter(({ id, seq }) => ids.includes(id) && seq <= until).map((line) => [line.id, line])),
-    rows: async ({ ids }: RowsWanted<'by id'>) => ids.map((id) => someFacts({ id })),
+    rows: async ({ where }: RowsWanted<'any'>) => (where?.ids ?? []).map((id) => someFacts({ id })),
   };
   const emit = (event: DropcastEvent): void => {
     if (event.type === 'elsewhere') told.push([event.facts.id, event.from, event.passed.map(({ state }) => state)]);

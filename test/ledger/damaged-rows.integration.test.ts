@@ -133,7 +133,7 @@ describe('a row that is damaged while the ledger is open', () => {
     await using ledger = await openLedger(scratch.path, (what) => said.push(what));
     await spoil(scratch.path, 'hash of first', by);
     const [, second] = await Promise.all([
-      ledger.rows({ group: 'any', limit: 10, states: ['queued'] }),
+      ledger.rows({ group: 'any', where: { states: ['queued'] }, limit: 10 }),
       ledger.rows({ group: 'any', limit: 10 }),
       ledger.rows({ group: 'in state', state: 'queued', limit: 10 }),
     ]);

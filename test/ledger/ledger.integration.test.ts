@@ -122,7 +122,7 @@ describe('what people ask for', () => {
     const ids = (rows: readonly Facts[]): string[] => rows.map(({ id }) => id);
     expect(ids(await store.rows({ group: 'any', limit: 9 }))).toEqual(['a', 'b', 'c']);
     expect(ids(await store.rows({ group: 'any', limit: 2, newestFirst: true }))).toEqual(['c', 'b']);
-    expect(ids(await store.rows({ group: 'any', states: ['queued'], limit: 9 }))).toEqual(['a', 'c']);
+    expect(ids(await store.rows({ group: 'any', where: { states: ['queued'] }, limit: 9 }))).toEqual(['a', 'c']);
     expect((await store.unanswered()).map(({ token }) => token)).toEqual(['1', '2', '3']);
   });
 

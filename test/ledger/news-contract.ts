@@ -135,7 +135,7 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
     ]);
     expect((await ledger.lastStates(['f_1'], states, first + 9)).get('f_1')).toMatchObject({ state: 'done' });
     expect((await ledger.lastStates(['f_1'], states, first - 1)).size).toBe(0);
-    expect((await ledger.rows({ group: 'by id', ids: ['f_2'] })).map(({ path }) => path)).toEqual(['b.mp4']);
+    expect((await ledger.rows({ group: 'any', where: { ids: ['f_2'] } })).map(({ path }) => path)).toEqual(['b.mp4']);
     expect(await dayTotals(ledger, 5, 10)).toEqual({ came: 2, live: 1, bytes: held.version.size });
     expect(await dayTotals(ledger, 6, 9)).toEqual({ came: 1, live: 0, bytes: 0 });
   });

@@ -58,7 +58,7 @@ export function snapshotContract(open: () => Promise<OpenedRows>): void {
       (stage, n): Partial<Facts> => ({ ...stage, notBefore: 9, ...('videoId' in stage && { videoId: `vid_${n}` }) }),
     );
     await using opened = await ledgerWith([...rows, {}, { end: 'failed', endedAt: 9 }]);
-    const found = await opened.rows.rows({ group: 'any', states: ['retrying'], limit: 99 });
+    const found = await opened.rows.rows({ group: 'any', where: { states: ['retrying'] }, limit: 99 });
     const meant = Object.groupBy(found, (facts) => stageOf(facts, false));
     const counts = Object.fromEntries(Object.entries(meant).map(([stage, files]) => [stage, files.length]));
     expect(counts).toEqual({ queued: 3, uploading: 1, processing: 1, publishing: 1 });

@@ -215,10 +215,10 @@ export class MemoryStore implements Stores {
         return all.filter(isToBeAdopted);
       case 'to compare':
         return all.filter((facts) => isToBeAdopted(facts) && facts.lastFailure?.likeness === undefined);
-      case 'by id':
-        return all.filter(({ id }) => wanted.ids.includes(id));
+      case 'any':
+        return all.filter(({ id }) => wanted.where?.ids?.includes(id) ?? true);
       default:
-        throw new Error(`the pipeline does not ask for ${wanted.group satisfies 'any' | 'came in'}`);
+        throw new Error(`the pipeline does not ask for ${wanted.group satisfies 'came in'}`);
     }
   }
 

@@ -33,7 +33,7 @@ export async function once(
   const daemon = await startDaemonOrExplain(config, { shell, logger });
   stack.use(daemon);
   const end = await watchUntilIdle(daemon, progress, shell, { since, offlineMs: options.wait });
-  const rows = await daemon.ledger.rows({ group: 'any', since, limit: 100_000 });
+  const rows = await daemon.ledger.rows({ group: 'any', where: { openSince: since }, limit: 100_000 });
   const files = await viewsOf(daemon.ledger, daemon, rows);
   const settling = daemon.folders.settling().map(settlingView);
   const folders = config.folders.map(({ path }) => path);
@@ -86,7 +86,7 @@ export async function leftForYou(
 ): Promise<readonly FileView[]> {
   const isEarlier = ({ endedAt, folder }: Facts): boolean =>
     (endedAt ?? 0) < still.before && still.folders.includes(folder);
-  const rows = await ledger.rows({ group: 'any', states: ['failed', 'held'], limit: mostRows });
+  const rows = await ledger.rows({ group: 'any', where: { states: ['failed', 'held'] }, limit: mostRows });
   const left: Facts[] = [];
   for (const facts of rows.filter(isEarlier)) if (await isThere(facts.folder, facts.path)) left.push(facts);
   const waiting = await ledger.rows({ group: 'waiting for disk', limit: mostRows });

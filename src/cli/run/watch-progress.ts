@@ -49,7 +49,7 @@ export async function watchUntilIdle(
   const tally = new RunTally(since);
   const stopListening = daemon.events.listen((event) => tally.note(event));
   try {
-    tally.begin(await daemon.ledger.rows({ group: 'any', since, limit: allFiles }));
+    tally.begin(await daemon.ledger.rows({ group: 'any', where: { openSince: since }, limit: allFiles }));
     while (!shell.stopping.aborted) {
       progress.update(progressOf(daemon, tally));
       if (await daemon.isIdle()) {

@@ -188,7 +188,12 @@ const mostFiles = 200;
  * are omitted.
  */
 async function factsInNeed({ ledger }: Pick<Daemon, 'ledger'>): Promise<FactsView> {
-  const rows = await ledger.rows({ group: 'any', states: ['failed', 'held'], limit: mostFiles, newestFirst: true });
+  const rows = await ledger.rows({
+    group: 'any',
+    where: { states: ['failed', 'held'] },
+    limit: mostFiles,
+    newestFirst: true,
+  });
   const files = await Promise.all(
     rows.map(async (facts) => ({
       facts: { ...facts, ...redactedAddress(facts) },

@@ -24,7 +24,7 @@ export interface Expectations extends Disposable {
 }
 
 export interface ExpectationsWorld {
-  readonly ledger: RowStore<'came in' | 'by id'> & ExpectedRows;
+  readonly ledger: RowStore<'came in' | 'any'> & ExpectedRows;
   readonly events: Pick<EventStream, 'listen'>;
   readonly config: () => Config;
   readonly logger: Logger;
@@ -69,7 +69,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
     try {
       const came = await ledger.rows({ group: 'came in', folder: each.folder, since: period.from });
       const ids = await ledger.countedFiles(each.key, period.from);
-      const moved = await ledger.rows({ group: 'by id', ids });
+      const moved = await ledger.rows({ group: 'any', where: { ids } });
       // Files that arrived while the clock was ahead would otherwise count for every day until then.
       const latest = now() + setBackMs;
       const isPast = ({ discoveredAt }: Facts): boolean => discoveredAt <= latest;

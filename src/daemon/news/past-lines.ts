@@ -12,7 +12,7 @@ export function shownHost({ ledger, hostName }: Pick<Config, 'ledger' | 'hostNam
   return ledger === null ? null : hostName;
 }
 
-export type PastRows = RowStore<'by id'> & EventRows & HistoryRows;
+export type PastRows = RowStore<'any'> & EventRows & HistoryRows;
 
 /**
  * Returns the newest lines of earlier runs. Those about files come from their history, all others from the lines kept
@@ -153,7 +153,7 @@ function merged(events: readonly KeptEvent[], passages: readonly Passage[], from
 /** Omits damaged lines and lines about files that were removed from the ledger. */
 async function linesOf(ledger: PastRows, past: readonly Past[]): Promise<readonly PastLine[]> {
   const ids = new Set(past.flatMap(({ passage }) => passage?.id ?? []));
-  const files = new Map((await ledger.rows({ group: 'by id', ids: [...ids] })).map((each) => [each.id, each]));
+  const files = new Map((await ledger.rows({ group: 'any', where: { ids: [...ids] } })).map((each) => [each.id, each]));
   return past.flatMap((each) => {
     const line = each.passage === undefined ? (each.event.line as KeptLine | null) : lineOf(files, each.passage);
     return line === null ? [] : [{ ...line, cursor: cursorOf(each.position) }];

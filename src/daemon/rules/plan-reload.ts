@@ -63,7 +63,7 @@ export async function planReload(
 ): Promise<ReloadPlan> {
   const routers = new Map(after.folders.map((folder) => [folder.path, createRouter(folder)]));
   const waiting: PlannedChange[] = [];
-  const rows = await ledger.rows({ group: 'any', states: stillThere, limit: mostLooked, newestFirst: true });
+  const rows = await ledger.rows({ group: 'any', where: { states: stillThere }, limit: mostLooked, newestFirst: true });
   for (const facts of rows.filter((one) => !wasSent(one))) {
     const router = routers.get(facts.folder);
     const route = router === undefined ? null : await routeOf(router, facts);

@@ -13,7 +13,7 @@ import {
 } from '../../ledger/state-directory.ts';
 import { LedgerError, refusal, translated } from '../../ledger/ledger-error.ts';
 import { openLedger } from '../../ledger/ledger.ts';
-import { derivedOf } from '../postgres/derived.ts';
+import { derivedOf } from '../postgres/words.ts';
 import { migrate } from '../postgres/migrations.ts';
 import type { Ask, PostgresPool } from '../postgres/pool.ts';
 import { factsOf, checksumOf, checksumOfLine } from '../../ledger/row.ts';

@@ -4,10 +4,8 @@ import type { Compilable, DatabaseConnection, Driver, QueryCompiler, SqliteDatab
 import type { Connection } from '../connection.ts';
 import type { Value } from '../work.ts';
 import type { LedgerTables } from '../schema.ts';
-import { createGroupCommit } from './group-commit.ts';
-import type { GroupCommit } from './group-commit.ts';
-import { doWork, openStatements } from './statements.ts';
-import type { Statements } from './statements.ts';
+import { createGroupCommit, doWork, openStatements } from './statements.ts';
+import type { GroupCommit, Statements } from './statements.ts';
 import { sqliteWords } from './words.ts';
 
 /** The single connection to a ledger in a file. */

@@ -9,7 +9,7 @@ import { checksumOfValues, summed, factsOf, rowOf } from '../row.ts';
 import { receiptsSince, saysMore } from '../receipts.ts';
 import type { Receipt } from '../receipts.ts';
 import type { FileTable } from '../schema.ts';
-import { addHistory } from '../write-row.ts';
+import { addHistory } from '../files.ts';
 import { backupsOf } from './backups.ts';
 import type { SqliteConnection } from './connection.ts';
 import { doWork } from './statements.ts';

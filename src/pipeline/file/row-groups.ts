@@ -1,5 +1,6 @@
 import type { End, Facts, FileState } from './facts.ts';
 import type { FullMark, SeenFolders } from './ports.ts';
+import type { FileFilter } from './selection.ts';
 
 /**
  * The groups of rows that dropcast reads, with the parameters that narrow each group. Oldest rows first, unless a group
@@ -10,15 +11,8 @@ export interface RowGroups {
   readonly 'in state': AtMost & { readonly state: Exclude<FileState, 'retrying'> };
   /** Files whose next try is due by this time (epoch milliseconds). Earliest deadline first. */
   readonly retrying: AtMost & { readonly dueBy: number };
-  /** Rows shown to people and programs. */
-  readonly any: AtMost & {
-    readonly states?: readonly string[];
-    /** Only files that arrived or ended at or after this time (epoch milliseconds), or have not ended. */
-    readonly since?: number;
-    readonly newestFirst?: boolean;
-  };
-  /** Rows with these ids, in no particular order. */
-  readonly 'by id': { readonly ids: readonly string[] };
+  /** Files that match a filter; without one, all files. */
+  readonly any: { readonly where?: FileFilter; readonly limit?: number; readonly newestFirst?: boolean };
   /** Files that arrived in this folder since the given time (epoch milliseconds). */
   readonly 'came in': { readonly folder: string; readonly since: number };
   /**

@@ -38,7 +38,7 @@ export interface FileSelection {
   readonly working?: readonly string[] | undefined;
 }
 
-/** Which files to count: those that match every given member. */
+/** Which files to read or count: those that match every given member. */
 export interface FileFilter extends FileSelection {
   /** Only files that arrived after the one with this cursor. */
   readonly newerThan?: string | undefined;
@@ -47,6 +47,8 @@ export interface FileFilter extends FileSelection {
   readonly videoId?: string | undefined;
   /** Only files whose video was ever put into this channel or feed. Reads all rows. */
   readonly sentTo?: { readonly kind: 'channel' | 'feed'; readonly name: string } | undefined;
+  /** Only files that arrived or ended at or after this time (epoch milliseconds), or have not ended. */
+  readonly openSince?: number | undefined;
   readonly arrived?: Period | undefined;
   readonly ended?: Period | undefined;
 }

@@ -28,7 +28,7 @@ const told = ['done', ...needing];
  * @returns `isAll` false when there is more to read
  */
 export async function newsOfFiles(
-  ledger: RowStore<'by id'> & HistoryRows,
+  ledger: RowStore<'any'> & HistoryRows,
   cursor: Cursor,
 ): Promise<{ readonly news: readonly FileNews[]; readonly cursor: Cursor; readonly isAll: boolean }> {
   // Limits the cursor to the last line: a ledger restored from a copy is behind.
@@ -39,7 +39,7 @@ export async function newsOfFiles(
   const isAll = passages.length < mostLines;
   const end = isAll ? last : (passages.at(-1)?.seq ?? last);
   const ids = [...new Set(passages.map(({ id }) => id))];
-  const files = ids.length === 0 ? [] : await ledger.rows({ group: 'by id', ids });
+  const files = ids.length === 0 ? [] : await ledger.rows({ group: 'any', where: { ids } });
   const before = ids.length === 0 ? new Map<string, never>() : await ledger.lastStates(ids, told, read);
   const stateBefore = (id: string): string | null => {
     const line = before.get(id);

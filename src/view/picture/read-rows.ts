@@ -1,7 +1,6 @@
-import type { CausesFound } from '../../ledger/causes.ts';
+import type { CausesFound, LedgerSnapshot } from '../../ledger/snapshot.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { LineRows } from '../../ledger/queues.ts';
-import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
 import type { Pause } from '../../pipeline/events.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { viewsOf, type OfFleet } from '../files/file-view.ts';

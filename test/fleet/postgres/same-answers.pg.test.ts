@@ -86,13 +86,14 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
   const seen = { names: ['/Z'], below: '/i', without: ['/ü'] };
   const limit = 99;
   const ordered: {
-    readonly [G in Exclude<RowGroup, 'by id' | 'stopped by disk' | 'too large'>]: readonly RowsWanted<G>[];
+    readonly [G in Exclude<RowGroup, 'stopped by disk' | 'too large'>]: readonly RowsWanted<G>[];
   } = {
     'in state': [{ group: 'in state', state: 'held', limit }],
     retrying: [{ group: 'retrying', dueBy: 8, limit }],
     any: [
-      { group: 'any', states: ['done', 'queued'], since: 3, limit: 9, newestFirst: true },
+      { group: 'any', where: { states: ['done', 'queued'], openSince: 3 }, limit: 9, newestFirst: true },
       { group: 'any', limit: 9 },
+      ...selections.map((where) => ({ group: 'any', where, limit: 7 }) as const),
     ],
     'came in': [{ group: 'came in', folder: '/in', since: 4 }],
     twins: [{ group: 'twins', of: first, passing: ['f_2'] }],
@@ -186,7 +187,6 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
     passages: async ({ passages }) => (await passages(2, ['queued', 'held', 'done'], 9)).map(withoutTime),
     lastStates: async ({ lastStates }) =>
       sorted([...(await lastStates(['f_0', 'f_1', 'f_2'], ['queued', 'done'], 99))]),
-    'by id': async ({ rows }) => sorted(await rows({ group: 'by id', ids: ['f_0', 'f_2', 'nobody'] })),
   };
 }
 

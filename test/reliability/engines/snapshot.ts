@@ -38,7 +38,7 @@ export interface Left {
  * - numbers of inodes: each engine has other files in its state directory
  * - the id of the ledger, and the marks of folders, which are made of it; the receipts of their counter, one a minute
  * - `seq`, which counts writes that were rolled back too on PostgreSQL
- * - checksums, which only SQLite has, and the columns that only PostgreSQL has for its indexes (`derived.ts`) and its feeds
+ * - checksums, which only SQLite has, and the columns that only PostgreSQL has for its indexes (`derivedOf`) and its feeds
  * - the budget, the jobs and the hosts of a fleet: no table of SQLite is like them
  */
 export function snapshotOf(left: Left): Snapshot {

@@ -31,7 +31,12 @@ export async function filesInNeed({ reach, status }: Patient): Promise<Gathered<
     );
   return attempt(() =>
     fromLedger(reach, async (ledger) => {
-      const rows = await ledger.rows({ group: 'any', states: ['failed', 'held'], limit: mostFiles, newestFirst: true });
+      const rows = await ledger.rows({
+        group: 'any',
+        where: { states: ['failed', 'held'] },
+        limit: mostFiles,
+        newestFirst: true,
+      });
       return Promise.all(rows.map(async (facts) => ({ facts, history: await ledger.history(facts.id) })));
     }),
   );
