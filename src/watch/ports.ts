@@ -173,7 +173,7 @@ export type Resumed =
 export interface KnownFile {
   readonly path: string;
   readonly version: FileVersion;
-  /** State of the file's row; see `FolderWatcher.becomes`. */
+  /** State of the file's row; see `Inventory.becomes`. */
   readonly state: string;
 }
 

@@ -65,7 +65,7 @@ export class FolderWatcher implements AsyncDisposable {
   readonly #options: FolderWatcherOptions;
   readonly #clock: MonotonicClock;
   readonly #stop = new AbortController();
-  /** Known files. Only `becomes` may be called from outside. */
+  /** The known files. Callers may read them, and change row states with `becomes`. */
   readonly inventory = new Inventory();
   readonly #root: Root;
   readonly #claim: RootClaim | null;
