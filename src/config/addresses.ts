@@ -155,7 +155,8 @@ export function isOnThisMachine(host: string): boolean {
   return host.startsWith('/') || isLoopback(host);
 }
 
-function decoded(part: string): string {
+/** Removes percent-encoding. Text that is not encoded correctly stays as it is. */
+export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -45,15 +45,13 @@ function looseRules(rules: unknown, path: KeyPath): LooseRule[] {
 }
 
 function looseRule(rule: unknown, path: KeyPath): LooseRule {
-  const [match, title, description] = ['match', 'title', 'description'].map((key) => textOf(property(rule, key)));
-  const tags = property(rule, 'tags');
   return {
     key: formatKeyPath(path),
-    ...(match === undefined ? {} : { match }),
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    match: textOf(property(rule, 'match')),
+    title: textOf(property(rule, 'title')),
+    description: textOf(property(rule, 'description')),
     // A tag that is not text keeps its place so that later tags are reported at the right index.
-    ...(Array.isArray(tags) ? { tags: tags.map((tag) => textOf(tag) ?? '') } : {}),
+    tags: listOf(property(rule, 'tags')).map((tag) => textOf(tag) ?? ''),
   };
 }
 

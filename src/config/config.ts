@@ -69,7 +69,7 @@ export interface FolderConfig extends Readonly<Omit<CheckedFolder, 'rules' | 'in
 /** Files that must be in a folder by a time of day. Times are minutes since midnight. */
 export type Expectation = Readonly<CheckedFolder['expect'][number]>;
 
-/** What the configuration is built from, besides the checked tree. */
+/** The inputs of `assemble`, besides the checked tree. */
 interface Context {
   readonly paths: ConfigPaths;
   readonly environment: Environment;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { KeyPath } from './raw-tree.ts';
+import { type KeyPath, isMapping } from './raw-tree.ts';
 import { configSchema } from './schema.ts';
 import type { SecretKind } from './schema-values.ts';
 
@@ -63,18 +63,28 @@ function ofType({ oneOf }: JsonSchema, type: unknown): JsonSchema | undefined {
   return oneOf?.find(({ properties }) => properties?.['type']?.const === type);
 }
 
-/**
- * The schemas of a mapping's members.
- *
- * @param type the mapping's `type`, if the members depend on it; an unknown type has no members
- */
-export function membersOf(
-  schema: JsonSchema,
-  type: unknown,
-): { readonly properties: Readonly<Record<string, JsonSchema>>; readonly others: JsonSchema } {
-  const meant = schema.oneOf === undefined ? schema : (ofType(schema, type) ?? {});
-  const { additionalProperties: others } = meant;
-  return { properties: propertiesOf(meant), others: typeof others === 'object' ? others : {} };
+/** The place of a value that is a secret or names the source of one. */
+export interface SecretPlace {
+  readonly path: KeyPath;
+  readonly raw: unknown;
+  readonly kind: SecretKind;
+}
+
+/** All values in the tree that the schema marks as secret. */
+export function secretPlaces(tree: unknown): readonly SecretPlace[] {
+  return placesIn(tree, markedSchema, []);
+}
+
+function placesIn(raw: unknown, schema: JsonSchema, path: KeyPath): readonly SecretPlace[] {
+  const kind = schema['x-secret'];
+  if (kind !== undefined) return raw === undefined ? [] : [{ path, raw, kind }];
+  if (Array.isArray(raw)) return raw.flatMap((each, index) => placesIn(each, schema.items ?? {}, [...path, index]));
+  if (!isMapping(raw)) return [];
+  // The members may depend on the `type`; an unknown one has none.
+  const meant = schema.oneOf === undefined ? schema : (ofType(schema, raw['type']) ?? {});
+  const others = typeof meant.additionalProperties === 'object' ? meant.additionalProperties : {};
+  const properties = propertiesOf(meant);
+  return Object.entries(raw).flatMap(([name, each]) => placesIn(each, properties[name] ?? others, [...path, name]));
 }
 
 /** All places that allow a key of this name, such as `uploads.concurrency` and `folders[].settle`. */

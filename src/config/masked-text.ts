@@ -1,6 +1,7 @@
 import { CST, isAlias, isScalar, Lexer, parseDocument, visit } from 'yaml';
 import type { Node, Pair, Scalar } from 'yaml';
 import { isSecretKey } from '../log/redaction.ts';
+import { decoded } from './addresses.ts';
 import { MAX_CONFIG_SIZE } from './document.ts';
 
 /** The text of a configuration that is safe to show to others. */
@@ -135,14 +136,6 @@ function passwordsIn(address: string): readonly string[] {
   const query = [...address.matchAll(/[?&][^=&#]*=([^&#]+)/g)].map(([, value = '']) => value);
   const path = address.split('/').slice(3).filter(looksSecret);
   return [user, password.join(':'), ...query, ...path].flatMap((each) => (each === '' ? [] : [each, decoded(each)]));
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 /** Masks again line by line, because the parser may have missed secrets where the text is not YAML. */

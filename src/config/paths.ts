@@ -1,9 +1,9 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { systemdDirectory, variable, type Environment } from './environment.ts';
 import { serviceOf } from './installed-service.ts';
-import { listOf, property, textOf } from './raw-tree.ts';
+import { type KeyPath, TaggedValue, isMapping, listOf, property, textOf } from './raw-tree.ts';
 import type { AfterReady } from './schema-folder.ts';
-import { authorityFiles, secretFiles } from './secret-places.ts';
+import { secretPlaces } from './json-schema.ts';
 
 /** Files and directories named in a configuration. */
 export interface ConfigPaths {
@@ -48,6 +48,27 @@ export function configPaths(tree: unknown, file: string, environment: Environmen
     secretFiles: named.map((path) => resolvePath(path, file, environment)),
     folders,
   };
+}
+
+/** The `!file` targets among the secrets. */
+function secretFiles(tree: unknown): readonly string[] {
+  return secretPlaces(tree).flatMap(({ raw }) =>
+    raw instanceof TaggedValue && raw.tag === 'file' ? [raw.argument] : [],
+  );
+}
+
+/** The files of `tls.ca` by host, in a tree that may have mistakes elsewhere. */
+export function authorityFiles(
+  tree: unknown,
+): readonly { readonly path: KeyPath; readonly host: string; readonly file: string }[] {
+  const path = ['tls', 'ca'];
+  const ca = property(property(tree, 'tls'), 'ca');
+  if (typeof ca === 'string') return [{ path, host: '*', file: ca }];
+  if (!isMapping(ca) || ca instanceof TaggedValue) return [];
+  return Object.entries(ca).flatMap(([host, value]) => {
+    const file = textOf(value);
+    return file === undefined ? [] : [{ path: [...path, host], host: host.toLowerCase(), file }];
+  });
 }
 
 function afterReadyOf(folder: unknown): AfterReady {

@@ -1,11 +1,11 @@
 import { type Environment, variable } from './environment.ts';
 import { readRegularFile } from './file-access.ts';
 import { passwordIn } from './addresses.ts';
-import { resolvePath } from './paths.ts';
+import { authorityFiles, resolvePath } from './paths.ts';
 import { type Finding, error, warning } from './problem.ts';
 import { type KeyPath, TaggedValue, formatKeyPath, property, textOf } from './raw-tree.ts';
 import type { SecretKind } from './schema-values.ts';
-import { type SecretPlace, authorityFiles, secretPlaces } from './secret-places.ts';
+import { type SecretPlace, secretPlaces } from './json-schema.ts';
 import { type Found, type SecretKey, type SecretSource, lookUp } from './secret-source.ts';
 import { type Secret, secret } from './secret.ts';
 

@@ -8,9 +8,9 @@ import { distinct, quoted } from './text.ts';
 /** A rule as written, before any check. */
 export interface LooseRule {
   readonly key: string;
-  readonly match?: string;
-  readonly title?: string;
-  readonly description?: string;
+  readonly match?: string | undefined;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
   readonly tags?: readonly string[];
 }
 
@@ -171,15 +171,10 @@ export function doubtMoveTemplate(template: string): string | null {
   return 'it could mean any directory, so without its ledger dropcast would upload the moved files again; begin with a name, as in "done/{name}"';
 }
 
-interface LooseTemplate {
-  readonly key: string;
-  readonly template: string;
-}
-
-function templatesOf({ key, title, description, tags = [] }: LooseRule): LooseTemplate[] {
+function templatesOf({ key, title, description, tags = [] }: LooseRule) {
   return [
-    ...(title === undefined ? [] : [{ key: `${key}.title`, template: title }]),
-    ...(description === undefined ? [] : [{ key: `${key}.description`, template: description }]),
+    { key: `${key}.title`, template: title ?? '' },
+    { key: `${key}.description`, template: description ?? '' },
     ...tags.map((template, i) => ({ key: `${key}.tags[${i}]`, template })),
   ];
 }
