@@ -1,23 +1,21 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { createServer as createTcpServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { text } from 'node:stream/consumers';
-import { SMTPServer } from 'smtp-server';
-import type { SMTPServerOptions } from 'smtp-server';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { describe, expect, test } from 'vitest';
 import type { MessageTarget } from '../../packages/notify/src/target.ts';
 import { secret } from '../../src/config/secret.ts';
 import type { Envelope } from '../../packages/notify/src/message.ts';
-import { beat, failAddress } from '../../packages/notify/src/senders/heartbeat.ts';
 import { createSend, placeOf } from '../../packages/notify/src/senders/send.ts';
 import type { Sent } from '../../packages/notify/src/senders/sent.ts';
 import { selfSigned } from '../client/certificate.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { startServer } from '../support/server.ts';
 import { eventually, until } from '../support/until.ts';
+import { beat, failAddress } from '../../packages/notify/src/senders/http.ts';
 
 const message: Envelope = {
   type: 'needs_you',

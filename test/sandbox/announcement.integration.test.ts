@@ -1,9 +1,9 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readAnnouncement } from '../../packages/sandbox/src/announcement.ts';
 import { runSandbox } from './running-sandbox.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { readAnnouncement } from '../../packages/sandbox/src/data-folder.ts';
 
 test('a running sandbox announces its addresses in its data folder, for the owner alone, and removes that when it stops', async () => {
   await using folder = await scratchDirectory();

@@ -1,4 +1,4 @@
-import type { PlayableProbe } from '../../packages/sandbox/src/media/verdict.ts';
+import type { PlayableProbe } from '../../packages/sandbox/src/media/media-report.ts';
 
 /** What probing says about a small video, for tests that need some verdict and no file. */
 export const playable: PlayableProbe = {

@@ -1,7 +1,7 @@
 import type { HeartbeatTarget } from './target.ts';
 import type { Logger, TargetResults } from './ports.ts';
-import { beat } from './senders/heartbeat.ts';
 import { placeOf } from './senders/send.ts';
+import { beat } from './senders/http.ts';
 
 /**
  * Requests the heartbeat addresses every few minutes. A monitor that misses the requests reports this machine as dead.

@@ -1,9 +1,8 @@
 import type { NotifyTarget } from './target.ts';
 import type { Envelope } from './message.ts';
-import { beat } from './senders/heartbeat.ts';
-import { placeOf } from './senders/send.ts';
-import type { Send } from './senders/send.ts';
+import { placeOf, type Send } from './senders/send.ts';
 import type { Sent } from './senders/sent.ts';
+import { beat } from './senders/http.ts';
 
 /** A target's answer to a test message. */
 export interface TargetAnswer {

@@ -9,7 +9,7 @@ export type { FormName, SeenForm } from './compare/forms.ts';
 export { Observation } from './observation.ts';
 export { readRecording, RecordingError } from './recording.ts';
 export type { RecordedExchange, RecordedMessage, Recording } from './recording.ts';
-export { writeRecording } from './recording-file.ts';
+export { writeRecording } from './recording.ts';
 export { startRecorder } from './recorder.ts';
 export type { Recorder, RecorderOptions } from './recorder.ts';
 export { startReplay } from './replay.ts';

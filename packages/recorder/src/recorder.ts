@@ -10,8 +10,7 @@ import { cleanMessage, cleanTarget, withoutKnown, type Cleaning } from './cleani
 import { createForwarder, type Forwarder } from './passing/forward.ts';
 import { KnownSecrets } from './cleaning/known-secrets.ts';
 import { passOn, type Passed } from './passing/pass-on.ts';
-import { recordingVersion, type RecordedExchange } from './recording.ts';
-import { RecordingFile } from './recording-file.ts';
+import { recordingVersion, type RecordedExchange, RecordingFile } from './recording.ts';
 import { placeOf, UploadAddresses, type RealAddress } from './upload-addresses.ts';
 
 export interface RecorderOptions {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isLoopbackHost } from '@dropcast/sandbox/loopback';
 import type { KnownSecrets } from './cleaning/known-secrets.ts';
-import { isSecretName } from './cleaning/secret-names.ts';
+import { isSecretName } from './cleaning/hidden.ts';
 
 /** The real address of an upload. */
 export interface RealAddress {

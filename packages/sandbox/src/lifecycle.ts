@@ -1,10 +1,10 @@
 import type { Clock } from './clock.ts';
 import type { Events } from './events.ts';
-import type { Probe } from './media/verdict.ts';
 import { seededFraction } from './seeded-random.ts';
 import { storageTroubleOf } from './store/storage-trouble.ts';
 import type { ProcessingStore } from './store/processing.ts';
 import type { Failure, StoredFile } from './store/videos.ts';
+import type { Probe } from './media/media-report.ts';
 
 interface LifecycleParts {
   readonly processing: ProcessingStore;

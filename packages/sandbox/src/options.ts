@@ -3,9 +3,9 @@ import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import type { ExchangeListener } from './http/exchange-listener.ts';
 import { isLoopbackHost, plainHost } from './loopback.ts';
-import { timeField } from './makers/fields.ts';
 import { profileSchema, switchesSchema } from './profiles/switchboard.ts';
 import type { ProfileName, Switches } from './profiles/switch-table.ts';
+import { timeField } from './http/input.ts';
 
 export interface SandboxOptions {
   /** Name or address to listen on. Default 127.0.0.1. Addresses other than loopback require `exposed`. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { embedProgress, readProgress } from '../../../packages/sandbox/src/analytics/watch-rules.ts';
 import type { VideoMedia } from '../../../packages/sandbox/src/store/videos.ts';
+import { embedProgress, readProgress } from '../../../packages/sandbox/src/analytics/read-plays.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -4,7 +4,6 @@ import { Clock } from '../../../packages/sandbox/src/clock.ts';
 import { Events, type SandboxEvent } from '../../../packages/sandbox/src/events.ts';
 import { feedDocument, type Asked } from '../../../packages/sandbox/src/feeds/document.ts';
 import { complaintsAbout } from './judges.ts';
-import { publishFeed } from '../../../packages/sandbox/src/http/feeds.ts';
 import { Links } from '../../../packages/sandbox/src/http/links.ts';
 import { Switchboard } from '../../../packages/sandbox/src/profiles/switchboard.ts';
 import type { Services } from '../../../packages/sandbox/src/services.ts';
@@ -12,6 +11,7 @@ import { openRecords, type Records } from '../../../packages/sandbox/src/store/r
 import { addDemoData } from '../../../packages/sandbox/src/account.ts';
 import type { Feed } from '../../../packages/sandbox/src/store/feeds.ts';
 import { playable } from '../playable.ts';
+import { publishFeed } from '../../../packages/sandbox/src/http/channels-and-feeds.ts';
 
 const links = new Links('http://127.0.0.1:8080', 'http://127.0.0.1:8080', 'jpg');
 let records: Records;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Masking } from '../../../packages/sandbox/src/inspector/masking.ts';
+import { Masking } from '../../../packages/sandbox/src/inspector/details.ts';
 
 const masking = new Masking(['the-admin-token', 'a/b+c=d', 'short']);
 

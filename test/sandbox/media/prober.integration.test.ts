@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Prober } from '../../../packages/sandbox/src/media/prober.ts';
-import type { Probe } from '../../../packages/sandbox/src/media/verdict.ts';
 import { readSample, until } from '../running-sandbox.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { avi, avif, avix, flac, oddWav, plainTransportStream, rf64, turned, wav } from './samples.ts';
+import type { Probe } from '../../../packages/sandbox/src/media/media-report.ts';
 
 const prober = new Prober();
 afterAll(() => prober[Symbol.asyncDispose]());

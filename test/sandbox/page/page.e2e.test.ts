@@ -94,7 +94,7 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
       request: `/_page/requests/${hostile.number}`,
       'request without a body': '/_page/requests/1',
       verify: `/_page/verify?document=${encodeURIComponent(JSON.stringify(EXPECTED))}`,
-      faults: '/_page/faults?kind=status',
+      faults: '/_page/faults',
       controls: '/_page/controls',
       missing: '/_page/videos/vid_nobody',
     };

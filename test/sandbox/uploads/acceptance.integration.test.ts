@@ -5,7 +5,6 @@ import { Clock } from '../../../packages/sandbox/src/clock.ts';
 import { Events } from '../../../packages/sandbox/src/events.ts';
 import { MediaFiles } from '../../../packages/sandbox/src/store/media-files.ts';
 import { Lifecycle } from '../../../packages/sandbox/src/lifecycle.ts';
-import type { Probe } from '../../../packages/sandbox/src/media/verdict.ts';
 import { ChannelStore } from '../../../packages/sandbox/src/store/channels.ts';
 import { openDatabase } from '../../../packages/sandbox/src/store/database.ts';
 import { ProcessingStore } from '../../../packages/sandbox/src/store/processing.ts';
@@ -13,6 +12,7 @@ import { Acceptance } from '../../../packages/sandbox/src/uploads/acceptance.ts'
 import { VideoStore } from '../../../packages/sandbox/src/store/videos.ts';
 import { playable } from '../playable.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
+import type { Probe } from '../../../packages/sandbox/src/media/media-report.ts';
 
 /** A pending video `vid` and a body of it that has arrived. */
 async function arrived(folder: string, keep: (videos: VideoStore) => void = () => undefined) {

@@ -1,8 +1,8 @@
 import { connectionAdvice } from '@dropcast/client';
-import got, { RequestError, TimeoutError } from 'got';
-import type { PlainResponse, Request } from 'got';
-import { failed, quoted } from './sent.ts';
-import type { Attempt, Sent } from './sent.ts';
+import got from 'got';
+import { RequestError, TimeoutError, type PlainResponse, type Request } from 'got';
+import { failed, quoted, type Attempt, type Sent } from './sent.ts';
+import type { HeartbeatTarget } from '../target.ts';
 
 interface HttpMessage {
   readonly url: string;
@@ -106,4 +106,19 @@ const mostWaitMs = 3_600_000;
 function waitOf(header: string | undefined): { readonly retryAfterMs?: number } {
   const seconds = Number(header);
   return header === undefined || !(seconds > 0) ? {} : { retryAfterMs: Math.min(seconds * 1000, mostWaitMs) };
+}
+
+/** Requests the health or the failure address. @returns null if there is no failure address */
+export async function beat({ url, fail }: HeartbeatTarget, isWell: boolean, attempt: Attempt): Promise<Sent | null> {
+  if (!isWell && fail === null) return null;
+  const address = isWell ? url.reveal() : failAddress(url.reveal(), fail ?? '');
+  return sendHttp({ url: address, method: 'GET', headers: {}, secrets: [url.reveal()] }, attempt);
+}
+
+/** Returns the failure address: a path is appended to the address's own path, a query replaces its query. Pure. */
+export function failAddress(address: string, fail: string): string {
+  const url = new URL(address);
+  if (fail.startsWith('?')) url.search = fail;
+  else url.pathname = `${url.pathname.replace(/\/+$/, '')}${fail}`;
+  return url.href;
 }

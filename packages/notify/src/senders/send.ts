@@ -1,9 +1,8 @@
 import type { MessageTarget, NotifyTarget } from '../target.ts';
 import type { Envelope } from '../message.ts';
 import { sendToCommand } from './command.ts';
-import { sendNtfy } from './ntfy.ts';
 import type { Attempt, Sent } from './sent.ts';
-import { sendWebhook } from './webhook.ts';
+import { sendWebhook, sendNtfy } from './webhook.ts';
 
 /** Sends one message to a target. Never throws. */
 export type Send = (target: MessageTarget, message: Envelope, signal: AbortSignal) => Promise<Sent>;

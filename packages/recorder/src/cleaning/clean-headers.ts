@@ -1,7 +1,5 @@
-import { hidden, withoutQueries, withoutSignature } from './hidden.ts';
-import type { KnownSecrets } from './known-secrets.ts';
-import { shortestForm } from './secret-forms.ts';
-import { isSecretName } from './secret-names.ts';
+import { hidden, withoutQueries, withoutSignature, isSecretName } from './hidden.ts';
+import { type KnownSecrets, shortestForm } from './known-secrets.ts';
 
 /** All received values of each header, even of one that may occur only once. */
 export type ReceivedHeaders = NodeJS.Dict<string[]>;

@@ -1,11 +1,9 @@
 import { isShallow } from '@dropcast/sandbox/inspector/nesting';
 import type { CapturedBody } from '../passing/body-capture.ts';
 import { cleanHeaders, type ReceivedHeaders } from './clean-headers.ts';
-import { hidden, withoutSignature } from './hidden.ts';
-import { hasHiddenField, learnSecretFields } from './json-inside-text.ts';
+import { hidden, withoutSignature, isSecretName, uploadHeaderFields } from './hidden.ts';
 import type { KnownSecrets } from './known-secrets.ts';
 import type { RecordedMessage } from '../recording.ts';
-import { isSecretName, uploadHeaderFields } from './secret-names.ts';
 import { withoutLocalTokens } from '../upload-addresses.ts';
 
 /**
@@ -139,4 +137,33 @@ function withoutPath(text: string): string {
 
 function isOfRecorder({ hostname, pathname }: URL): boolean {
   return hostname === '127.0.0.1' && /^\/uploads\/[^/]+\/\d+-[\w-]{22}$/.test(pathname);
+}
+
+/**
+ * Whether a text contains JSON with a secret field: lines of JSON, JSON inside other text, or truncated JSON. The end
+ * of the value cannot be determined there.
+ * @param redacted names of additional secret fields
+ */
+function hasHiddenField(text: string, { redacted }: { readonly redacted: ReadonlySet<string> }): boolean {
+  const names = text.matchAll(/["']([^"'\\]{1,100})\\*["']\s*:/g);
+  return names.some(
+    ([, name = '']) =>
+      name === 'upload_url' || uploadHeaderFields.has(name) || redacted.has(name) || isSecretName(name),
+  );
+}
+
+/** Registers the readable part of each field whose name denotes a secret. */
+function learnSecretFields(text: string, secrets: KnownSecrets): void {
+  // Names are limited in length, because searching for the partner of each quote would take too long in a text with
+  // many.
+  const fields = text.matchAll(/"((?:[^"\\]|\\.){1,60})"\s*:\s*"((?:[^"\\]|\\.)+)/gs);
+  for (const [, name = '', value = ''] of fields) if (isSecretName(plain(name))) secrets.add('secret', plain(value));
+}
+
+function plain(escaped: string): string {
+  try {
+    return String(JSON.parse(`"${escaped}"`));
+  } catch {
+    return escaped;
+  }
 }

@@ -1,5 +1,3 @@
-import { isSecretName } from './secret-names.ts';
-
 /** Replaces a secret text in a recording. */
 export const hidden = '[hidden]';
 
@@ -49,3 +47,21 @@ export function fits(recorded: string, text: string): boolean {
 }
 
 const marks = /\[hidden(?: [\w-]+ \d+)?\]|(?<=\?)hidden\b|(?<=:\/\/)hidden(?=@)/;
+
+/** Whether the name of a field, parameter or header denotes a secret. */
+export function isSecretName(name: string): boolean {
+  return (
+    /secret|token|passw|passphrase|signature|credential|session[-_]?id|authorization|jwt|^(?:sig|key|pwd|pass)$/i.test(
+      name,
+    ) || /(?:api|access|auth|private|signing|stream|client|encryption)[-_]?key/i.test(name)
+  );
+}
+
+/** Fields that contain the upload headers in the answer to a creation. */
+export const uploadHeaderFields: ReadonlySet<string> = new Set([
+  'upload_headers',
+  'required_headers',
+  'headers',
+  'uploadHeaders',
+  'requiredHeaders',
+]);

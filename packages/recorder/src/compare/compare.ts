@@ -1,11 +1,11 @@
 import type { Switches } from '@dropcast/sandbox/profiles/switch-table';
 import type { RecordedExchange } from '../recording.ts';
 import { departuresOf, refusalDepartures, type Departure } from './departures.ts';
-import { jsonOf, operationOf, pathOf } from './exchanges.ts';
 import { seenForms, type SeenForm } from './forms.ts';
 import { bodyPlace, fieldPlace, pointsOfContract, statusPlace, type Point } from './points.ts';
 import { questions } from './questions.ts';
 import { settledPoints, switchesOf, type SettledPoint } from './settled-points.ts';
+import { jsonOf, operationOf, pathOf } from './telling-exchanges.ts';
 
 /** The result of comparing a service with the contract. */
 export interface Comparison {

@@ -2,8 +2,8 @@ import type { Operation, Schema } from '@dropcast/sandbox/contract/document';
 import { schemaErrors, type SchemaError } from '@dropcast/sandbox/contract/schema-check';
 import { hasHidden } from '../cleaning/hidden.ts';
 import type { RecordedExchange } from '../recording.ts';
-import { isIncomplete, jsonOf } from './exchanges.ts';
 import { bodyPlace, fieldPlace, formsOf, isWrapped, statusPlace, successOf } from './points.ts';
+import { isIncomplete, jsonOf } from './telling-exchanges.ts';
 
 /** A deviation of an answer from the contract. */
 export interface Departure {

@@ -1,6 +1,5 @@
 import type { RecordedExchange } from '../recording.ts';
-import { jsonOf, operationOf } from './exchanges.ts';
-import { isSuccess } from './telling-exchanges.ts';
+import { isSuccess, jsonOf, operationOf } from './telling-exchanges.ts';
 import { longestLifeSeconds } from '../upload-addresses.ts';
 
 /** A behaviour of services that the specification does not mention, so no switch of the sandbox names it. */

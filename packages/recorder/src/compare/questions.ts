@@ -1,6 +1,13 @@
 import type { RecordedExchange } from '../recording.ts';
-import { operationOf } from './exchanges.ts';
-import { beforeDeletion, doesTell, hasOnlyUnknownFields, orderOf, queryOf, repeated } from './telling-exchanges.ts';
+import {
+  beforeDeletion,
+  doesTell,
+  hasOnlyUnknownFields,
+  orderOf,
+  queryOf,
+  repeated,
+  operationOf,
+} from './telling-exchanges.ts';
 
 /** A question that the specification leaves open and that no single answer settles. */
 interface Question {

@@ -1,11 +1,8 @@
 import type { Operation } from '@dropcast/sandbox/contract/document';
 import { isUploadPath } from '@dropcast/sandbox/http/operations';
-import { mostUploadBytes, openPoints } from '@dropcast/sandbox/profiles/switch-table';
-import type { SwitchName, Switches } from '@dropcast/sandbox/profiles/switch-table';
+import { mostUploadBytes, openPoints, type SwitchName, type Switches } from '@dropcast/sandbox/profiles/switch-table';
 import type { RecordedExchange } from '../recording.ts';
 import { departuresOf } from './departures.ts';
-import { isIncomplete, jsonOf, operationOf, pathOf } from './exchanges.ts';
-import { processingWords } from './processing-words.ts';
 import {
   beforeDeletion,
   firstUploads,
@@ -14,6 +11,11 @@ import {
   orderOf,
   queryOf,
   repeated,
+  isIncomplete,
+  jsonOf,
+  operationOf,
+  pathOf,
+  processingWords,
 } from './telling-exchanges.ts';
 
 /** A value of a switch, with the exchange that shows it. */

@@ -1,7 +1,8 @@
-import type { Operation } from '@dropcast/sandbox/contract/document';
+import { type Operation, operations } from '@dropcast/sandbox/contract/document';
 import { schemaErrors } from '@dropcast/sandbox/contract/schema-check';
 import type { RecordedExchange } from '../recording.ts';
-import { jsonOf, operationOf, pathOf } from './exchanges.ts';
+import { isAt, isUploadPath } from '@dropcast/sandbox/http/operations';
+import type { Switches } from '@dropcast/sandbox/profiles/switch-table';
 
 /** Returns exchanges that follow a success of the same operation on the same target. */
 export function repeated(exchanges: readonly RecordedExchange[], name: string): readonly RecordedExchange[] {
@@ -50,7 +51,7 @@ function isMissing(exchange: RecordedExchange): boolean {
 }
 
 /** Returns the id of the video in the path of the request. */
-export function videoOf(exchange: RecordedExchange): string | undefined {
+function videoOf(exchange: RecordedExchange): string | undefined {
   return pathOf(exchange.target)
     .split('/')
     .at(operationOf(exchange)?.name === 'uploads.put' ? 2 : 3);
@@ -95,5 +96,85 @@ function timesIn(json: unknown): readonly number[] {
     const time = typeof item === 'object' && item !== null && 'created_at' in item ? item.created_at : null;
     const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN;
     return Number.isNaN(ms) ? [] : [ms];
+  });
+}
+
+/**
+ * Returns the operation of an exchange. HEAD is GET without a body (RFC 9110 section 9.3.2). PATCH to an upload address
+ * sends a file by tus.
+ */
+export function operationOf({ method, target }: Pick<RecordedExchange, 'method' | 'target'>): Operation | undefined {
+  const pathname = pathOf(target);
+  const isSent = method === 'PATCH' && isUploadPath(pathname);
+  const asked = isSent ? 'PUT' : method === 'HEAD' ? 'GET' : method;
+  return operations.find(
+    (operation) => operation.method === asked && isAt(operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), pathname),
+  );
+}
+
+/**
+ * Whether an upload host asks for the rest of a file with 308, as in a resumable session of Google Cloud Storage. With
+ * `Location`, 308 is a redirect (RFC 9110 section 15.4.9).
+ */
+export function isIncomplete({ answer }: Pick<RecordedExchange, 'answer'>): boolean {
+  return answer?.status === 308 && answer.headers['location'] === undefined;
+}
+
+/** Returns the JSON body of the answer; undefined if there is none. */
+export function jsonOf({ answer }: RecordedExchange): unknown {
+  return answer?.body !== undefined && 'json' in answer.body ? answer.body.json : undefined;
+}
+
+/** Returns the path of a recorded target. */
+export function pathOf(target: string): string {
+  return target.split('?')[0] ?? '';
+}
+
+interface ShownWord {
+  readonly value: Switches['processing_word'];
+  readonly exchange: number;
+}
+
+/**
+ * Finds the status words used for videos in processing. A video may stay pending briefly after its upload, so `pending`
+ * counts as such a word only if no other one appears.
+ */
+export function processingWords(exchanges: readonly RecordedExchange[]): readonly ShownWord[] {
+  const uploadedAt = endsOfUploads(exchanges);
+  const shown = exchanges.filter(isSuccess).flatMap((exchange) =>
+    wordsIn(exchange).flatMap(({ id, status }): readonly ShownWord[] => {
+      if (status === 'processing' || status === 'transcoding') return [{ value: status, exchange: exchange.number }];
+      const wasUploaded = (uploadedAt.get(id) ?? Number.POSITIVE_INFINITY) < Date.parse(exchange.at);
+      const isReceipt = operationOf(exchange)?.name === 'uploads.put';
+      return status === 'pending' && (wasUploaded || isReceipt)
+        ? [{ value: 'pending', exchange: exchange.number }]
+        : [];
+    }),
+  );
+  const others = shown.filter(({ value }) => value !== 'pending');
+  return others.length > 0 ? others : shown;
+}
+
+/** Returns when each video's file had arrived, in milliseconds; a second upload changes nothing. */
+function endsOfUploads(exchanges: readonly RecordedExchange[]): ReadonlyMap<string, number> {
+  const ends = new Map<string, number>();
+  for (const exchange of exchanges) {
+    const id = videoOf(exchange) ?? '';
+    if (operationOf(exchange)?.name === 'uploads.put' && isSuccess(exchange) && !ends.has(id))
+      ends.set(id, Date.parse(exchange.at) + exchange.ms);
+  }
+  return ends;
+}
+
+/** Returns the status of each video in the answer. */
+function wordsIn(exchange: RecordedExchange): readonly { readonly id: string; readonly status: unknown }[] {
+  const name = operationOf(exchange)?.name ?? '';
+  if (!name.startsWith('videos.') && name !== 'uploads.put') return [];
+  const json = jsonOf(exchange);
+  const data = typeof json === 'object' && json !== null && 'data' in json ? json.data : json;
+  return [data].flat().flatMap((video: unknown) => {
+    if (typeof video !== 'object' || video === null || !('status' in video)) return [];
+    const id = 'id' in video ? String(video.id) : '';
+    return [{ id, status: video.status }];
   });
 }

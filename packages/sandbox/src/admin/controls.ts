@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../http/api-error.ts';
-import { jsonBody, textField } from '../http/input.ts';
+import { jsonBody, textField, type Endpoint, timeField } from '../http/input.ts';
 import { isoTime, wholeVideo } from '../http/wire.ts';
-import type { Endpoint } from '../http/handler.ts';
-import { timeField } from '../makers/fields.ts';
 import { profileSchema, switchesSchema, type Switchboard } from '../profiles/switchboard.ts';
 import { openPoints, profiles } from '../profiles/switch-table.ts';
 import type { Services } from '../services.ts';

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Events } from '../events.ts';
-import { isoTime } from '../http/wire.ts';
+import { isoTime, isoTimeOrNull } from '../http/wire.ts';
 import type { ApiKey, KeyStore } from '../store/keys.ts';
 import { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
-import { jsonBody, nameField } from '../http/input.ts';
-import type { Endpoint } from '../http/handler.ts';
+import { jsonBody, nameField, type Endpoint } from '../http/input.ts';
 
 interface KeyDeskParts {
   readonly keys: KeyStore;
@@ -71,10 +70,6 @@ function keyView(key: ApiKey) {
     last_used_at: isoTimeOrNull(key.lastUsedAtMs),
     last_used_from: key.lastUsedFrom,
   };
-}
-
-function isoTimeOrNull(atMs: number | null): string | null {
-  return atMs === null ? null : isoTime(atMs);
 }
 
 export function keyEndpoints(desk: KeyDesk): Endpoint[] {

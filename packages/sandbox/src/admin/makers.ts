@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
-import { jsonBody } from '../http/input.ts';
-import type { Endpoint } from '../http/handler.ts';
+import { jsonBody, type Endpoint } from '../http/input.ts';
 import { makeChannel, newChannel, removeChannel, makeFeed, newFeed, removeFeed } from '../makers/channels.ts';
 import type { NamedSnapshots } from '../makers/named-snapshots.ts';
 import { makeVideo, newReadyVideo, makePlays, newPlays } from '../makers/videos.ts';

@@ -1,6 +1,5 @@
 import { ApiError } from '../http/api-error.ts';
-import type { Endpoint } from '../http/handler.ts';
-import { pageNumber, query } from '../http/input.ts';
+import { pageNumber, query, type Endpoint } from '../http/input.ts';
 import type { Journal } from '../http/journal.ts';
 import type { JournalEntry } from '../http/journal-entry.ts';
 import { isoTime } from '../http/wire.ts';

@@ -1,9 +1,8 @@
 import { Hono, type MiddlewareHandler } from 'hono';
-import { createFaultRoutes } from '../faults/routes.ts';
+import { faultEndpoints } from '../faults/routes.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Handler, Endpoint } from '../http/handler.ts';
 import { isAt } from '../http/operations.ts';
-import { createWebhookRoutes } from '../webhooks/routes.ts';
+import { webhookEndpoints } from '../webhooks/routes.ts';
 import { verifyEndpoint } from '../inspector/verify.ts';
 import type { Services } from '../services.ts';
 import { makerEndpoints } from './makers.ts';
@@ -17,6 +16,7 @@ import { isoTime } from '../http/wire.ts';
 import type { VideoStatus } from '../store/videos.ts';
 import { clockEndpoints, profileEndpoints, failVideoEndpoint, clockView, rateLimitEndpoints } from './controls.ts';
 import { KeyDesk, keyEndpoints } from './keys.ts';
+import type { Handler, Endpoint } from '../http/input.ts';
 
 /**
  * Routes of the admin API below /_sandbox, which has its own token and no rate limit. Not part of the specification.
@@ -24,14 +24,11 @@ import { KeyDesk, keyEndpoints } from './keys.ts';
 export function createAdminRoutes(services: Services): Hono {
   const admin = new Hono();
   const endpoints = endpointsOf(services);
-  const listed: Listed[] = [...endpoints, ...mounted];
-  const index: Handler = (context) => context.json({ data: { endpoints: listed.map(indexLine) } });
+  const index: Handler = (context) => context.json({ data: { endpoints: endpoints.map(indexLine) } });
   admin.use('/_sandbox/*', requireAdmin(services), announceChanges(services));
   admin.on('GET', ['/_sandbox', '/_sandbox/'], index);
   for (const { method, path, handler } of endpoints) admin.on(method, path, handler);
-  admin.route('/', createFaultRoutes(services));
-  admin.route('/', createWebhookRoutes(services));
-  admin.all('/_sandbox/*', (context) => answerElsewhere(context.req.method, context.req.path, listed));
+  admin.all('/_sandbox/*', (context) => answerElsewhere(context.req.method, context.req.path, endpoints));
   return admin;
 }
 
@@ -45,8 +42,6 @@ function announceChanges({ events }: Pick<Services, 'events'>): MiddlewareHandle
     if (!READING.has(context.req.method) && context.res.ok) events.emit('admin.changed', '');
   };
 }
-
-type Listed = Omit<Endpoint, 'handler'>;
 
 function endpointsOf(services: Services): Endpoint[] {
   const { records, clock, events, requestWindow } = services;
@@ -63,6 +58,8 @@ function endpointsOf(services: Services): Endpoint[] {
     ...profileEndpoints(services.switchboard),
     ...makerEndpoints(services),
     failVideoEndpoint(services),
+    ...faultEndpoints(services),
+    ...webhookEndpoints(services),
   ];
 }
 
@@ -78,41 +75,11 @@ function resetEndpoint(services: Services): Endpoint {
   };
 }
 
-/** Endpoints served by the mounted routes. */
-const mounted: readonly Listed[] = [
-  { method: 'GET', path: '/_sandbox/faults', says: 'Lists the faults, and how often each was hit.' },
-  {
-    method: 'POST',
-    path: '/_sandbox/faults',
-    says: 'Adds a fault, for example {"kind": "status", "status": 503, "operation": "videos.get", "times": 2}.',
-  },
-  { method: 'PUT', path: '/_sandbox/faults', says: 'Replaces all faults with these, [{"kind"}, …].' },
-  { method: 'DELETE', path: '/_sandbox/faults', says: 'Removes all faults.' },
-  { method: 'DELETE', path: '/_sandbox/faults/:id', says: 'Removes a fault.' },
-  { method: 'GET', path: '/_sandbox/webhooks', says: 'Lists the registered webhooks.' },
-  {
-    method: 'POST',
-    path: '/_sandbox/webhooks',
-    says: 'Registers a webhook with {"url", "events"?}. Only this answer has its secret.',
-  },
-  { method: 'DELETE', path: '/_sandbox/webhooks/:id', says: 'Removes a webhook and its deliveries.' },
-  {
-    method: 'GET',
-    path: '/_sandbox/webhooks/:id/deliveries',
-    says: 'Lists the deliveries, newest first; ?limit=100.',
-  },
-  {
-    method: 'POST',
-    path: '/_sandbox/webhooks/:id/deliveries/:delivery/redeliver',
-    says: 'Delivers it again, starting with the first attempt.',
-  },
-];
-
-function indexLine({ method, path, says }: Listed) {
+function indexLine({ method, path, says }: Endpoint) {
   return { method, path, says };
 }
 
-function answerElsewhere(method: string, path: string, endpoints: readonly Listed[]): Response {
+function answerElsewhere(method: string, path: string, endpoints: readonly Endpoint[]): Response {
   const methods = endpoints.filter((endpoint) => isAt(endpoint.path, path)).map((endpoint) => endpoint.method);
   if (/^\/_sandbox\/?$/.test(path)) methods.push('GET');
   if (methods.length === 0)

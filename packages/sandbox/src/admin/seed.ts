@@ -3,12 +3,11 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { seedHistory } from '../analytics/history.ts';
 import { ApiError } from '../http/api-error.ts';
-import { jsonBodyIfAny } from '../http/input.ts';
+import { jsonBodyIfAny, type Endpoint } from '../http/input.ts';
 import { seededFraction } from '../seeded-random.ts';
 import { receiveFile } from '../uploads/receive.ts';
 import type { NewVideoFields } from '../video-admission.ts';
 import type { Services } from '../services.ts';
-import type { Endpoint } from '../http/handler.ts';
 import { openSamples } from './samples.ts';
 
 type SeedParts = Pick<

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Events } from '../events.ts';
 import type { Records } from '../store/records.ts';
 import { RecentMap } from './recent-map.ts';
-import { embedProgress, type PlayerReport } from './watch-rules.ts';
+import { embedProgress, type PlayerReport } from './read-plays.ts';
 
 interface EmbedPlaysParts {
   readonly records: Pick<Records, 'videos' | 'plays'>;

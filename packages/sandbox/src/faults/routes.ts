@@ -1,35 +1,55 @@
-import { Hono } from 'hono';
 import { ApiError } from '../http/api-error.ts';
-import { jsonBody } from '../http/input.ts';
-import { isoTime } from '../http/wire.ts';
+import { jsonBody, type Endpoint } from '../http/input.ts';
+import { isoTimeOrNull } from '../http/wire.ts';
 import type { Services } from '../services.ts';
 import { faultRule, faultRules } from './fault-rule.ts';
 import type { Fault } from './faults.ts';
 
-/** Admin routes for faults: list, add one, replace all, remove one or all. The parent route checks access. */
-export function createFaultRoutes({ faults }: Pick<Services, 'faults'>): Hono {
-  const routes = new Hono();
-  routes.get('/_sandbox/faults', (context) => context.json({ data: faults.list().map(faultItem) }));
-  routes.post('/_sandbox/faults', async (context) => {
-    const rule = await jsonBody(context.req.raw, faultRule);
-    return context.json({ data: faultItem(faults.add(rule)) }, 201);
-  });
-  routes.put('/_sandbox/faults', async (context) => {
-    const rules = await jsonBody(context.req.raw, faultRules);
-    return context.json({ data: faults.replace(rules).map(faultItem) });
-  });
-  routes.delete('/_sandbox/faults', (context) => {
-    faults.clear();
-    return context.body(null, 204);
-  });
-  routes.delete('/_sandbox/faults/:id', (context) => {
-    if (!faults.remove(context.req.param('id'))) throw new ApiError('not_found', 'There is no such fault.');
-    return context.body(null, 204);
-  });
-  return routes;
+/** Endpoints for faults: list, add one, replace all, remove one or all. */
+export function faultEndpoints({ faults }: Pick<Services, 'faults'>): Endpoint[] {
+  return [
+    {
+      method: 'GET',
+      path: '/_sandbox/faults',
+      says: 'Lists the faults, and how often each was hit.',
+      handler: (context) => context.json({ data: faults.list().map(faultItem) }),
+    },
+    {
+      method: 'POST',
+      path: '/_sandbox/faults',
+      says: 'Adds a fault, for example {"kind": "status", "status": 503, "operation": "videos.get", "times": 2}.',
+      handler: async (context) =>
+        context.json({ data: faultItem(faults.add(await jsonBody(context.req.raw, faultRule))) }, 201),
+    },
+    {
+      method: 'PUT',
+      path: '/_sandbox/faults',
+      says: 'Replaces all faults with these, [{"kind"}, …].',
+      handler: async (context) =>
+        context.json({ data: faults.replace(await jsonBody(context.req.raw, faultRules)).map(faultItem) }),
+    },
+    {
+      method: 'DELETE',
+      path: '/_sandbox/faults',
+      says: 'Removes all faults.',
+      handler: (context) => {
+        faults.clear();
+        return context.body(null, 204);
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/_sandbox/faults/:id',
+      says: 'Removes a fault.',
+      handler: (context) => {
+        if (!faults.remove(context.req.param('id') ?? '')) throw new ApiError('not_found', 'There is no such fault.');
+        return context.body(null, 204);
+      },
+    },
+  ];
 }
 
 /** Formats a rule with its defaults, and how often it has matched and hit. */
 function faultItem({ id, rule, expiresAtMs, calls, applied }: Fault) {
-  return { id, ...rule, expires_at: expiresAtMs === null ? null : isoTime(expiresAtMs), calls, applied };
+  return { id, ...rule, expires_at: isoTimeOrNull(expiresAtMs), calls, applied };
 }

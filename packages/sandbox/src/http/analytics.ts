@@ -3,8 +3,7 @@ import type { OverviewAnswer, VideoAnalyticsAnswer, VideoAnalyticsList } from '.
 import { dayCount, MAX_DAYS, periodOf, type AskedPeriod, type Period } from '../analytics/period.ts';
 import type { Services } from '../services.ts';
 import { ApiError } from './api-error.ts';
-import type { Handler } from './handler.ts';
-import { query, pageNumber } from './input.ts';
+import { query, pageNumber, type Handler } from './input.ts';
 import { overviewRecord, videoAnalytics } from './wire.ts';
 
 type ReadParts = Pick<Services, 'records' | 'clock' | 'switchboard'>;

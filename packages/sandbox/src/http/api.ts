@@ -1,12 +1,10 @@
 import { Hono } from 'hono';
 import type { Services } from '../services.ts';
 import { overviewAnalytics, videosAnalytics } from './analytics.ts';
-import { listChannels, updateChannel } from './channels.ts';
-import { listFeeds, publishFeed } from './feeds.ts';
-import type { Handler } from './handler.ts';
-import { noQuery } from './input.ts';
+import { noQuery, type Handler } from './input.ts';
 import { operations, type OperationName } from './operations.ts';
 import { createVideo, deleteVideo, getVideo, listVideos, updateVideo } from './videos.ts';
+import { listChannels, updateChannel, listFeeds, publishFeed } from './channels-and-feeds.ts';
 
 /** Creates the JSON API of api-spec section 4, under /v1. */
 export function createApi(services: Services): Hono {

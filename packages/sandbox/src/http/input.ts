@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApiError } from './api-error.ts';
+import type { Context } from 'hono';
 
 /**
  * assumed: the specification gives no limit for API bodies (api-spec section 8). A video's metadata needs a fraction of
@@ -189,4 +190,47 @@ export function textField(maxCharacters: number) {
 /** A text that must not be blank. */
 export function nameField(maxCharacters: number) {
   return textField(maxCharacters).refine((value) => value.trim() !== '', 'must not be empty');
+}
+
+/** Answers one operation of the API. */
+export type Handler = (context: Context) => Response | Promise<Response>;
+
+/** An endpoint of the admin side. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  /** Its purpose in one sentence, shown in the index. */
+  readonly says: string;
+  readonly handler: Handler;
+}
+
+/** An id with the prefix of its resource type (api-spec section 2), like `ch_news`. */
+export function idField(prefix: string) {
+  return z
+    .string()
+    .regex(new RegExp(`^${prefix}[A-Za-z0-9_-]{1,60}$`), `must be ${prefix} and letters, digits, _ or -`);
+}
+
+/** A time in ISO 8601 with a zone, not before 1970. @returns ms since 1970 */
+export const timeField = z.iso
+  .datetime({ offset: true, message: 'must be a time like 2026-11-20T12:00:00Z' })
+  .transform((text) => Date.parse(text))
+  .refine((ms) => ms >= 0, 'must not be before 1970');
+
+/** Returns a name reduced to characters that an address may contain. */
+export function slugOf(name: string): string {
+  const slug = name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 60);
+  return slug === '' ? 'unnamed' : slug;
+}
+
+/** Accepts http and https addresses without user name and password. */
+export function isWebAddress(value: string): boolean {
+  const url = URL.parse(value);
+  return url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.password === '';
 }

@@ -2,9 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Events } from '../events.ts';
 import type { FaultRule } from '../faults/fault-rule.ts';
-import type { InspectedRequest } from '../inspector/details.ts';
+import { type InspectedRequest, Masking } from '../inspector/details.ts';
 import { FollowedExchange, BoundedDetails } from '../inspector/followed-exchange.ts';
-import { Masking } from '../inspector/masking.ts';
 import { type JournalEntry, shortened } from './journal-entry.ts';
 import { isAboutFiles, isOwnPath, operationOf, withoutSecrets } from './operations.ts';
 

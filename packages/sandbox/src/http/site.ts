@@ -5,7 +5,7 @@ import type { Services } from '../services.ts';
 import { requireAccess } from './access.ts';
 import { answerElsewhere, errorResponse, ApiError } from './api-error.ts';
 import { packageFile } from '../package-files.ts';
-import type { Handler } from './handler.ts';
+import type { Handler } from './input.ts';
 
 /**
  * Creates the site: API, feeds, embeds, admin side and page, but not uploads and media files. Any other path is 404.

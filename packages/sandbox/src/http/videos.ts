@@ -2,12 +2,10 @@ import { z } from 'zod';
 import type { CreatedVideo, VideoAnswer, VideoList } from '../contract/types.gen.ts';
 import type { NewVideoFields } from '../video-admission.ts';
 import type { Services } from '../services.ts';
-import type { Handler } from './handler.ts';
 import { ApiError } from './api-error.ts';
 import { RecentMap } from '../analytics/recent-map.ts';
-import { mostDailyVideos } from '../profiles/switch-table.ts';
-import type { Switches } from '../profiles/switch-table.ts';
-import { jsonBody, query, pageNumber, nameField, textField } from './input.ts';
+import { mostDailyVideos, type Switches } from '../profiles/switch-table.ts';
+import { isWebAddress, jsonBody, query, pageNumber, nameField, textField, type Handler } from './input.ts';
 import { videoListItem, wholeVideo } from './wire.ts';
 
 type ReadParts = Pick<Services, 'records' | 'lifecycle' | 'links'>;
@@ -166,11 +164,6 @@ const updateBody = z.strictObject({
   description: description.optional(),
   tags: tags.optional(),
 });
-
-function isWebAddress(value: string): boolean {
-  const url = URL.parse(value);
-  return url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.password === '';
-}
 
 function noSuchVideo(): ApiError {
   return new ApiError('not_found', 'There is no such video.');

@@ -62,7 +62,7 @@ export function feedItem(feed: Feed, links: Links): wire.Feed {
     type: feed.type,
     channel_id: feed.channelId,
     url: links.feed(feed.id, feed.type),
-    last_published_at: feed.lastPublishedAtMs === null ? null : isoTime(feed.lastPublishedAtMs),
+    last_published_at: isoTimeOrNull(feed.lastPublishedAtMs),
   };
 }
 
@@ -102,4 +102,8 @@ function rounded(value: number, decimals: number): number {
 
 export function isoTime(atMs: number): string {
   return new Date(atMs).toISOString();
+}
+
+export function isoTimeOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : isoTime(atMs);
 }

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FaultRule } from '../faults/fault-rule.ts';
 import type { JournalEntry } from '../http/journal-entry.ts';
-import { detailsOf, jsonOf, type Details, type InspectedRequest, type ShownBody } from './details.ts';
-import type { Masking } from './masking.ts';
+import { detailsOf, jsonOf, type Details, type InspectedRequest, type ShownBody, type Masking } from './details.ts';
 import { record, type Recording } from './recording.ts';
 import { subjectOf, type Subject } from './subject.ts';
 import { keyId as keyName } from '../admin/keys.ts';

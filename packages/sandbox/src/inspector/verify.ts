@@ -1,7 +1,6 @@
 import { ApiError } from '../http/api-error.ts';
-import type { Endpoint } from '../http/handler.ts';
 import type { Journal } from '../http/journal.ts';
-import { jsonBody, mistakesAsText } from '../http/input.ts';
+import { jsonBody, mistakesAsText, type Endpoint } from '../http/input.ts';
 import type { InspectedRequest } from './details.ts';
 import { verification, type Verification } from './expectation.ts';
 import { lineOf, outcomeOf, reportOf, type ExpectationOutcome, type Outcome } from './outcome.ts';

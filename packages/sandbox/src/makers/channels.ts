@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
-import { nameField, textField } from '../http/input.ts';
+import { nameField, textField, idField, slugOf } from '../http/input.ts';
 import { wholeChannel, feedItem } from '../http/wire.ts';
 import type { Services } from '../services.ts';
-import { idField, slugOf } from './fields.ts';
 
 /** Input for making a channel in a test. */
 export type NewChannel = z.input<typeof newChannel>;

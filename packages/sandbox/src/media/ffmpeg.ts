@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import pLimit from 'p-limit';
 import type { VideoMedia } from '../store/videos.ts';
-import type { Container } from './verdict.ts';
+import type { Container } from './media-report.ts';
 
 /** Finds the first program of this name. @param path value of the PATH variable @returns null if there is none */
 export function findProgram(name: string, path: string): string | null {

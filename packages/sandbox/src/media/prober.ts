@@ -3,9 +3,8 @@ import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { setTimeout as timeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { verdictOf } from './media-report.ts';
+import { verdictOf, damaged, type Probe } from './media-report.ts';
 import type { ThreadAnswer } from './media-info-thread.ts';
-import { damaged, type Probe } from './verdict.ts';
 
 /**
  * Decides whether an uploaded file is a complete media file, and if not, why. It uses MediaInfo's report on the streams

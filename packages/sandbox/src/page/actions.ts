@@ -3,7 +3,7 @@ import { createAdminRoutes } from '../admin/routes.ts';
 import { ApiError, errorResponse, type ErrorCode } from '../http/api-error.ts';
 import { createApi } from '../http/api.ts';
 import type { Services } from '../services.ts';
-import { ruleIn, activeOf, presets } from './fault-form.ts';
+import { activeOf, presets } from './fault-presets.ts';
 import { randomUUID } from 'node:crypto';
 
 /** A request to the API or the admin side. */
@@ -116,7 +116,6 @@ export function actions({ faults }: Pick<Services, 'faults'>, shownOnce: ShownOn
       'POST /_sandbox/webhooks/:id/deliveries/:delivery/redeliver',
       '/_page/webhooks#:id',
     ),
-    action('/_page/faults', 'POST /_sandbox/faults', FAULTS, ruleIn),
     action('/_page/faults/replace', 'PUT /_sandbox/faults', FAULTS, (form) => jsonIn(textIn(form, 'rules'))),
     action('/_page/faults/clear', 'DELETE /_sandbox/faults', FAULTS),
     action('/_page/faults/:id/remove', 'DELETE /_sandbox/faults/:id', FAULTS),

@@ -12,6 +12,8 @@ import {
 } from '@dropcast/pages';
 import type { EventType } from '../events.ts';
 import type { Services } from '../services.ts';
+import { z } from 'zod';
+import { pageNumber } from '../http/input.ts';
 
 /** One view of the page, with its own address. */
 export type View = SharedView<EventType>;
@@ -115,3 +117,21 @@ const OWN_STYLE = `
 `;
 
 export const assets = assetsAt('/_page/assets', OWN_STYLE);
+
+export const PER_PAGE = 50;
+
+export const page = pageNumber(999_999_999).default(1);
+
+/** Text field of a query. Without scripts, forms also send empty fields, which count as absent. */
+export const optionalText = z
+  .string()
+  .max(200, 'must have at most 200 characters')
+  .transform((text) => (text === '' ? undefined : text))
+  .optional();
+
+export function optionalChoice<const T extends string>(choices: readonly T[]) {
+  return z
+    .enum(['', ...choices], `must be ${choices.join(', ')}`)
+    .transform((choice) => (choice === '' ? undefined : (choice as T)))
+    .optional();
+}

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { MediaFacts, Probe } from '../media/verdict.ts';
 import { numberOrNull, text } from './columns.ts';
 import { inTransaction } from './database.ts';
 import type { Failure, StoredFile, Video, VideoStatus } from './videos.ts';
+import type { MediaFacts, Probe } from '../media/media-report.ts';
 
 /** Changes the status of videos: pending → processing → ready or failed. Reads no clock; callers pass all times. */
 export class ProcessingStore {

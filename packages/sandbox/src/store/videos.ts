@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Container, MediaFacts } from '../media/verdict.ts';
 import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
 import { KnownLists, type KnownList, type ListPosition } from './known-lists.ts';
+import type { Container, MediaFacts } from '../media/media-report.ts';
 
 export type VideoStatus = 'pending' | 'processing' | 'ready' | 'failed';
 

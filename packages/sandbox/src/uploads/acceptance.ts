@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import type { Events } from '../events.ts';
 import type { Lifecycle } from '../lifecycle.ts';
-import type { Probe } from '../media/verdict.ts';
 import type { MediaFiles } from '../store/media-files.ts';
 import type { VideoStore } from '../store/videos.ts';
 import type { ArrivedFile } from './receive.ts';
+import type { Probe } from '../media/media-report.ts';
 
 interface AcceptanceParts {
   readonly videos: VideoStore;

@@ -1,49 +1,71 @@
-import { Hono } from 'hono';
 import { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
-import { jsonBody, noBody, query, textField } from '../http/input.ts';
-import { isoTime } from '../http/wire.ts';
+import { isWebAddress, jsonBody, noBody, pageNumber, query, textField, type Endpoint } from '../http/input.ts';
+import { isoTime, isoTimeOrNull } from '../http/wire.ts';
 import type { Delivery, Webhook } from '../store/webhooks.ts';
 import type { Services } from '../services.ts';
-import { webhookEvents } from './payload.ts';
 import { mayReach } from './post.ts';
+import { webhookEvents } from './webhooks.ts';
 
-/**
- * Webhook routes under the admin side, because the API has no operations for webhooks. The mounting side checks access.
- */
-export function createWebhookRoutes({
-  records,
+/** Endpoints for webhooks, on the admin side because the API has no operations for them. */
+export function webhookEndpoints({
+  records: { webhooks: store },
   webhooks,
   settings,
-}: Pick<Services, 'records' | 'webhooks' | 'settings'>): Hono {
-  const routes = new Hono();
-  const store = records.webhooks;
+}: Pick<Services, 'records' | 'webhooks' | 'settings'>): Endpoint[] {
   const body = registration(settings.importFrom);
-  routes.get('/_sandbox/webhooks', (context) => context.json({ data: store.list().map(webhookItem) }));
-  routes.post('/_sandbox/webhooks', async (context) => {
-    const { url, events } = await jsonBody(context.req.raw, body);
-    if (store.count() >= MOST_WEBHOOKS)
-      throw new ApiError('conflict', `There are already ${MOST_WEBHOOKS} webhooks, the maximum. Delete one first.`);
-    const webhook = webhooks.register(url, events);
-    return context.json({ data: { ...webhookItem(webhook), secret: webhook.secret } }, 201);
-  });
-  routes.delete('/_sandbox/webhooks/:id', (context) => {
-    if (!store.remove(context.req.param('id'))) throw noSuchWebhook();
-    return context.body(null, 204);
-  });
-  routes.get('/_sandbox/webhooks/:id/deliveries', (context) => {
-    const { limit } = query(context.req.raw, listQuery);
-    const webhook = store.find(context.req.param('id'));
-    if (!webhook) throw noSuchWebhook();
-    return context.json({ data: store.deliveries(webhook.id, limit).map(deliveryItem) });
-  });
-  routes.post('/_sandbox/webhooks/:id/deliveries/:delivery/redeliver', async (context) => {
-    await noBody(context.req.raw);
-    const delivery = webhooks.redeliver(context.req.param('id'), context.req.param('delivery'));
-    if (!delivery) throw new ApiError('not_found', 'There is no such delivery.');
-    return context.json({ data: deliveryItem(delivery) }, 202);
-  });
-  return routes;
+  return [
+    {
+      method: 'GET',
+      path: '/_sandbox/webhooks',
+      says: 'Lists the registered webhooks.',
+      handler: (context) => context.json({ data: store.list().map(webhookItem) }),
+    },
+    {
+      method: 'POST',
+      path: '/_sandbox/webhooks',
+      says: 'Registers a webhook with {"url", "events"?}. Only this answer has its secret.',
+      handler: async (context) => {
+        const { url, events } = await jsonBody(context.req.raw, body);
+        if (store.count() >= MOST_WEBHOOKS)
+          throw new ApiError('conflict', `There are already ${MOST_WEBHOOKS} webhooks, the maximum. Delete one first.`);
+        const webhook = webhooks.register(url, events);
+        return context.json({ data: { ...webhookItem(webhook), secret: webhook.secret } }, 201);
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/_sandbox/webhooks/:id',
+      says: 'Removes a webhook and its deliveries.',
+      handler: (context) => {
+        if (!store.remove(context.req.param('id') ?? '')) throw noSuchWebhook();
+        return context.body(null, 204);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/_sandbox/webhooks/:id/deliveries',
+      says: 'Lists the deliveries, newest first; ?limit=100.',
+      handler: (context) => {
+        const { limit } = query(context.req.raw, listQuery);
+        const webhook = store.find(context.req.param('id') ?? '');
+        if (!webhook) throw noSuchWebhook();
+        return context.json({ data: store.deliveries(webhook.id, limit).map(deliveryItem) });
+      },
+    },
+    {
+      method: 'POST',
+      path: '/_sandbox/webhooks/:id/deliveries/:delivery/redeliver',
+      says: 'Delivers it again, starting with the first attempt.',
+      handler: async (context) => {
+        await noBody(context.req.raw);
+        const { id = '', delivery: deliveryId = '' } = context.req.param();
+        const delivery = webhooks.redeliver(id, deliveryId);
+        if (!delivery) throw new ApiError('not_found', 'There is no such delivery.');
+        return context.json({ data: deliveryItem(delivery) }, 202);
+      },
+    },
+  ];
 }
 
 /** The webhook as listed, without its secret, which is shown only once. */
@@ -62,8 +84,8 @@ export function deliveryItem(delivery: Delivery) {
     status,
     error,
     created_at: isoTime(delivery.createdAtMs),
-    next_attempt_at: delivery.dueAtMs === null ? null : isoTime(delivery.dueAtMs),
-    delivered_at: delivery.deliveredAtMs === null ? null : isoTime(delivery.deliveredAtMs),
+    next_attempt_at: isoTimeOrNull(delivery.dueAtMs),
+    delivered_at: isoTimeOrNull(delivery.deliveredAtMs),
     payload: JSON.parse(body) as unknown,
   };
 }
@@ -91,21 +113,7 @@ function registration(reach: 'loopback' | 'anywhere') {
   });
 }
 
-function isWebAddress(value: string): boolean {
-  const url = URL.parse(value);
-  return url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.password === '';
-}
-
-const limit = 'must be an integer from 1 to 1000';
-
-const listQuery = z.strictObject({
-  limit: z
-    .string()
-    .regex(/^\d{1,4}$/, limit)
-    .transform(Number)
-    .refine((value) => value >= 1 && value <= 1000, limit)
-    .default(100),
-});
+const listQuery = z.strictObject({ limit: pageNumber(1000).default(100) });
 
 function noSuchWebhook(): ApiError {
   return new ApiError('not_found', 'There is no such webhook.');

@@ -1,6 +1,6 @@
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import type { Events, SandboxEvent } from '../events.ts';
+import type { Events, SandboxEvent, EventType } from '../events.ts';
 import type { Links } from '../http/links.ts';
 import { BackgroundWork } from '../background-work.ts';
 import type { Records } from '../store/records.ts';
@@ -8,8 +8,9 @@ import { seededToken } from '../seeded-random.ts';
 import type { Switchboard } from '../profiles/switchboard.ts';
 import { storageTroubleOf } from '../store/storage-trouble.ts';
 import type { Attempt, Delivery, Webhook } from '../store/webhooks.ts';
-import { isWebhookEvent, payloadOf, type WebhookEvent } from './payload.ts';
 import { post, type Outcome, newSecret } from './post.ts';
+import type { FeedPublishedEvent, VideoFailedEvent, VideoReadyEvent } from '../contract/types.gen.ts';
+import { isoTime, publishResult, wholeVideo } from '../http/wire.ts';
 
 interface WebhookParts {
   readonly records: Records;
@@ -177,3 +178,36 @@ const RETRY_AFTER_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000];
 
 /** Longest timer: above 2^31 ms a timer would fire immediately, and a clock jump is noticed within this time. */
 const MAX_DELAY_MS = 60_000;
+
+/** assumed: the specification does not name the event types (api-spec section 6). */
+export const webhookEvents = ['video.ready', 'video.failed', 'feed.published'] as const;
+
+type WebhookEvent = (typeof webhookEvents)[number];
+
+function isWebhookEvent(type: EventType): type is WebhookEvent {
+  return webhookEvents.some((known) => known === type);
+}
+
+interface PayloadParts {
+  readonly records: Pick<Records, 'videos' | 'feeds'>;
+  readonly links: Links;
+}
+
+/**
+ * Builds the body for an event. assumed: the form of Standard Webhooks, with the video as in GET /videos/:id, or with
+ * the publish result. Undefined if the video or feed no longer exists.
+ */
+function payloadOf({ type, id }: SandboxEvent, nowMs: number, parts: PayloadParts): string | undefined {
+  const { videos, feeds } = parts.records;
+  const timestamp = isoTime(nowMs);
+  if (type === 'feed.published') {
+    const feed = feeds.find(id);
+    if (!feed) return undefined;
+    const data = publishResult(id, feed.lastPublishedAtMs ?? nowMs, feeds.count(id));
+    return JSON.stringify({ type, timestamp, data } satisfies FeedPublishedEvent);
+  }
+  const video = videos.find(id);
+  if (!video || (type !== 'video.ready' && type !== 'video.failed')) return undefined;
+  const data = wholeVideo(video, parts.links);
+  return JSON.stringify({ type, timestamp, data } satisfies VideoReadyEvent | VideoFailedEvent);
+}

@@ -6,8 +6,7 @@ import { DAY_MS, dayOf, type Period } from '../../analytics/period.ts';
 import { query } from '../../http/input.ts';
 import type { TopVideo, DailyViews } from '../../store/play-statistics.ts';
 import type { Services } from '../../services.ts';
-import type { View } from '../layout.ts';
-import { optionalText } from '../query.ts';
+import { type View, optionalText } from '../layout.ts';
 import { videoLink } from '../video-table.ts';
 import { channelNames } from './channels.ts';
 

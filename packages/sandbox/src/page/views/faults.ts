@@ -1,33 +1,16 @@
-import type { Context } from 'hono';
-import {
-  badge,
-  button,
-  counted,
-  emptyState,
-  select,
-  span,
-  table,
-  unseen,
-  visibleText,
-  type Html,
-} from '@dropcast/pages';
+import { badge, button, counted, emptyState, span, table, unseen, visibleText, type Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { z } from 'zod';
 import type { Fault } from '../../faults/faults.ts';
-import { faultInWords, kindInWords } from '../../faults/fault-words.ts';
-import { query } from '../../http/input.ts';
 import type { Services } from '../../services.ts';
-import { fieldsOf, kinds, type Field, activeOf, presets, type Preset } from '../fault-form.ts';
-import type { View } from '../layout.ts';
-import { optionalChoice } from '../query.ts';
+import { activeOf, presets, type Preset, kindInWords } from '../fault-presets.ts';
+import { type View } from '../layout.ts';
 import type { FaultRule } from '../../faults/fault-rule.ts';
 
 type FaultParts = Pick<Services, 'faults' | 'clock'>;
 
-/** View of the faults: switches for the common ones, a form for all others. */
-export function faults(parts: FaultParts): (context: Context) => View {
-  return (context) => {
-    const { kind } = query(context.req.raw, asked);
+/** View of the faults: switches for the common ones, and all of them as JSON. */
+export function faults(parts: FaultParts): () => View {
+  return () => {
     const list = parts.faults.list();
     return {
       title: 'Faults',
@@ -47,12 +30,10 @@ export function faults(parts: FaultParts): (context: Context) => View {
           <div class="head"><h2>Active faults, in order</h2></div>
           ${list.length === 0 ? emptyState('None.') : faultTable(list, parts)}
         </section>
-        ${newFault(kind)} ${allAsJson(list)}`,
+        ${allAsJson(list)}`,
     };
   };
 }
-
-const asked = z.strictObject({ kind: optionalChoice(kinds) });
 
 function presetItem(preset: Preset, { faults, clock }: FaultParts): Html {
   const [active] = activeOf(preset, faults);
@@ -77,8 +58,7 @@ function faultTable(list: readonly Fault[], { clock }: FaultParts): Html {
         heading: 'Fault',
         kind: 'main',
         cell: ({ id, rule }) =>
-          html`${badge('notice', kindInWords(rule.kind))}<bdi class="under">${visibleText(faultInWords(rule))}</bdi
-            ><code class="under">${id} · ${rule.kind}</code>`,
+          html`${badge('notice', kindInWords(rule.kind))}<code class="under">${id} · ${rule.kind}</code>`,
       },
       { heading: 'Operation', cell: ({ rule }) => operationOf(rule) },
       { heading: 'Details', kind: 'minor', cell: ({ rule }) => html`<bdi>${detailsOf(rule)}</bdi>` },
@@ -90,21 +70,6 @@ function faultTable(list: readonly Fault[], { clock }: FaultParts): Html {
       },
     ],
   });
-}
-
-/** Form for a new fault. It has two steps, first the kind and then its parameters, so that it needs no script. */
-function newFault(kind: string | undefined): Html {
-  const choices = kinds.map((value) => ({ value, label: `${capitalised(kindInWords(value))} (${value})` }));
-  return html`<section class="card" id="new-fault">
-    <div class="head"><h2>Another fault</h2></div>
-    <div class="body">
-      <form method="get" action="/_page/faults#new-fault" class="row">
-        ${select('kind', 'Kind', kind, [{ value: '', label: 'Choose…' }, ...choices])}
-        <button>Choose</button>
-      </form>
-      ${kind === undefined ? '' : ruleForm(kind)}
-    </div>
-  </section>`;
 }
 
 /** Form with all faults as JSON, for sets of faults that are kept elsewhere. */
@@ -126,56 +91,6 @@ function allAsJson(list: readonly Fault[]): Html {
   </section>`;
 }
 
-function ruleForm(kind: string): Html {
-  return html`<form method="post" action="/_page/faults" class="row">
-    <input type="hidden" name="kind" value="${kind}" />
-    ${fieldsOf(kind).map(input)}
-    <button class="main">Add this fault</button>
-  </form>`;
-}
-
-function input({ name, type, choices, initial, isRequired }: Field): Html {
-  const label = LABELS[name] ?? capitalised(name.replaceAll('_', ' '));
-  const required = isRequired ? 'required' : '';
-  if (choices)
-    return select(
-      name,
-      label,
-      initial,
-      choices.map((value) => ({ value, label: value === '*' ? 'all' : value })),
-    );
-  if (type === 'object')
-    return html`<label>${label} <textarea name="${name}" rows="1" placeholder="{}"></textarea></label>`;
-  if (type === 'string')
-    return html`<label>${label} <input name="${name}" value="${initial}" ${required} autocomplete="off" /></label>`;
-  const step = type === 'integer' ? '1' : 'any';
-  return html`<label
-    >${label} <input name="${name}" type="number" step="${step}" value="${initial}" ${required}
-  /></label>`;
-}
-
-const LABELS: Readonly<Record<string, string>> = {
-  ms: 'Delay in ms',
-  of: 'In the body of',
-  after_bytes: 'After how many bytes',
-  code: 'Error code',
-  message: 'Error message',
-  nth: 'Starting with call number',
-  times: 'Maximum hits',
-  probability: 'Probability (0 to 1)',
-  ttl_ms: 'Expires after (ms)',
-  headers: 'Headers (JSON)',
-  channel_id: 'Only for channel id',
-  video_id: 'Only for video id',
-  retry_after: 'Form of Retry-After',
-  seconds: 'Retry-After in seconds',
-  text: 'Retry-After if absurd',
-};
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 /** Summary of an active fault: what it affects, how often it has applied, and when it expires. */
 export function faultSummary(fault: Fault, nowMs: number): Html {
   return html`${badge('notice', kindInWords(fault.rule.kind))} ${operationOf(fault.rule)}
@@ -195,7 +110,7 @@ function timeLeft({ expiresAtMs }: Pick<Fault, 'expiresAtMs'>, nowMs: number): s
 }
 
 /** Lists the rule's parameters other than kind, operation and time to live. */
-function detailsOf({ kind: _kind, operation: _operation, ttl_ms: _ttl, ...rest }: FaultRule): string {
+export function detailsOf({ kind: _kind, operation: _operation, ttl_ms: _ttl, ...rest }: FaultRule): string {
   return Object.entries(rest)
     .filter(([, value]) => value !== undefined)
     .map(

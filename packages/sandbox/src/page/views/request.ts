@@ -1,19 +1,8 @@
 import type { Context } from 'hono';
-import {
-  badge,
-  emptyState,
-  facts,
-  fileSize,
-  named,
-  span,
-  time,
-  visibleLines,
-  visibleText,
-  type Html,
-} from '@dropcast/pages';
+import { badge, emptyState, facts, fileSize, named, span, time, visibleLines, type Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { requestAt } from '../../admin/requests.ts';
-import { faultInWords, kindInWords } from '../../faults/fault-words.ts';
+import { detailsOf } from './faults.ts';
 import { jsonOf, type Details, type InspectedRequest, type ShownBody } from '../../inspector/details.ts';
 import type { Services } from '../../services.ts';
 import type { View } from '../layout.ts';
@@ -21,6 +10,7 @@ import { videoPath } from '../video-table.ts';
 import { feedPath } from './feeds.ts';
 import { statusOf, targetOf } from './requests.ts';
 import { keyId } from '../../admin/keys.ts';
+import { kindInWords } from '../fault-presets.ts';
 
 /** View of one request with everything known about it. @throws ApiError 404 */
 export function request(journal: Services['journal']): (context: Context) => View {
@@ -86,7 +76,7 @@ function faultOf({ fault, details }: InspectedRequest): Html | '' {
   if (fault === null) return '';
   const rule = details?.faultRule;
   return html`<p>
-    ${badge('notice', kindInWords(fault))} ${rule ? html`<bdi>${visibleText(faultInWords(rule))}.</bdi>` : ''}
+    ${badge('notice', kindInWords(fault))} ${rule ? html`<bdi>${detailsOf(rule)}</bdi>` : ''}
     <a href="/_page/faults">Faults</a>
   </p>`;
 }

@@ -16,14 +16,13 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import type { InspectedRequest } from '../../inspector/details.ts';
 import { isWanted } from '../../inspector/request-filter.ts';
-import { kindInWords } from '../../faults/fault-words.ts';
 import { query } from '../../http/input.ts';
 import type { JournalEntry } from '../../http/journal-entry.ts';
 import { isAboutFiles, openOperations, operations } from '../../http/operations.ts';
 import type { Services } from '../../services.ts';
-import type { View } from '../layout.ts';
-import { optionalChoice, optionalText, page, PER_PAGE } from '../query.ts';
+import { type View, optionalChoice, optionalText, page, PER_PAGE } from '../layout.ts';
 import { keyId } from '../../admin/keys.ts';
+import { kindInWords } from '../fault-presets.ts';
 
 type RequestParts = Pick<Services, 'journal' | 'records' | 'links'>;
 

@@ -14,10 +14,10 @@ import {
 import { html } from 'hono/html';
 import type { Webhook } from '../../store/webhooks.ts';
 import { deliveryItem } from '../../webhooks/routes.ts';
-import { webhookEvents } from '../../webhooks/payload.ts';
 import type { Services } from '../../services.ts';
 import type { View } from '../layout.ts';
 import type { ShownOnce } from '../actions.ts';
+import { webhookEvents } from '../../webhooks/webhooks.ts';
 
 type WebhookParts = Pick<Services, 'records'>;
 
