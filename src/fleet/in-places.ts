@@ -89,7 +89,6 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
     lastStates: ledger.lastStates,
     keepEvents: ledger.keepEvents,
     events: ledger.events,
-    eventsAfter: ledger.eventsAfter,
     countFile: (expectation, id, at) => ledger.countFile(withFolder(expectation, placeOf), id, at),
     countedFiles: (expectation, since) => ledger.countedFiles(withFolder(expectation, placeOf), since),
     forgetCounted: ledger.forgetCounted,

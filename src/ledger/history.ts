@@ -105,14 +105,18 @@ export interface EventRows {
    * newest 1,000.
    */
   keepEvents(events: readonly EventRow[]): Promise<void>;
-  /** Returns the newest events of the 30 days before `now`, oldest first. @param host null for all hosts */
-  events(host: string | null, now: number, limit: number): Promise<readonly KeptEvent[]>;
-  /** Returns the events after a number and since a time, oldest first. @param host null for all hosts */
-  eventsAfter(
-    host: string | null,
-    from: { readonly after: number; readonly since: number },
-    limit: number,
-  ): Promise<readonly KeptEvent[]>;
+  /** Returns events, oldest first. */
+  events(wanted: EventsWanted): Promise<readonly KeptEvent[]>;
+}
+
+interface EventsWanted {
+  /** null: all hosts */
+  readonly host: string | null;
+  /** Epoch milliseconds. */
+  readonly since: number;
+  /** Returns the first events after this number; without it, the newest events. */
+  readonly after?: number;
+  readonly limit: number;
 }
 
 export interface KeptEvent {
@@ -133,28 +137,23 @@ const alwaysKept = 1_000;
 const mostDropped = 100;
 
 export function createEventRows({ db, write }: Connection): EventRows {
-  const ofHost = (host: string | null, since: number) =>
-    db
-      .selectFrom('event')
-      .select(['seq', 'at', 'line'])
-      .where('at', '>=', since)
-      .$if(host !== null, (query) => query.where('host', '=', host ?? ''));
   return {
     keepEvents: (events) =>
       write(function* (): Work<void> {
         for (const event of events) yield* addEvent(event);
       }),
-    events: async (host, now, limit) =>
-      (
-        await ofHost(host, now - keptMs)
-          .orderBy('seq', 'desc')
-          .limit(limit)
-          .execute()
-      )
-        .toReversed()
-        .map(kept),
-    eventsAfter: async (host, { after, since }, limit) =>
-      (await ofHost(host, since).where('seq', '>', after).orderBy('seq').limit(limit).execute()).map(kept),
+    events: async ({ host, since, after, limit }) => {
+      const rows = await db
+        .selectFrom('event')
+        .select(['seq', 'at', 'line'])
+        .where('at', '>=', since)
+        .$if(host !== null, (query) => query.where('host', '=', host ?? ''))
+        .$if(after !== undefined, (query) => query.where('seq', '>', after ?? 0))
+        .orderBy('seq', after === undefined ? 'desc' : 'asc')
+        .limit(limit)
+        .execute();
+      return (after === undefined ? rows.toReversed() : rows).map(kept);
+    },
   };
 }
 

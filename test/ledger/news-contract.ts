@@ -49,7 +49,9 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
     await opened.rows.keepEvents([row('ingest2', 4)]);
     const ledger = await opened.reopened();
     const texts = async (host: string, now: number, limit = 10) =>
-      (await ledger.events(host, now * day, limit)).map(({ line }) => (line as { text: string }).text);
+      (await ledger.events({ host, since: (now - 30) * day, limit })).map(
+        ({ line }) => (line as { text: string }).text,
+      );
     expect(await texts('ingest1', 5)).toEqual(['day 1', 'day 2', 'day 3']);
     expect(await texts('ingest1', 5, 2)).toEqual(['day 2', 'day 3']);
     expect(await texts('ingest1', 33)).toEqual(['day 3']);
@@ -76,7 +78,7 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
     await rows.dropPause('/inbox', event(2, 'over'));
     await rows.noteFeedAnswer({ feed: 'feed_news', lastAt: 5 }, event(3, 'published'));
     expect([await rows.pauses(), await rows.feedsDue()]).toEqual([[], []]);
-    const lines = (await rows.events('here', 5, 10)).map(({ line }) => line);
+    const lines = (await rows.events({ host: 'here', since: 0, limit: 10 })).map(({ line }) => line);
     expect(lines).toEqual(['set', 'over', 'published']);
   });
 
@@ -88,7 +90,7 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
     const read: unknown[] = [];
     let after = 0;
     for (;;) {
-      const page = await ledger.eventsAfter('here', { after, since: 4 }, 1);
+      const page = await ledger.events({ host: 'here', after, since: 4, limit: 1 });
       const [first] = page;
       if (first === undefined) break;
       read.push(first.line);

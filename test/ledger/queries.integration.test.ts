@@ -88,6 +88,11 @@ const questions: readonly [string, (ports: Ports) => Promise<unknown>, string][]
     ({ rows }) => rows({ group: 'abandoned', ends: ['superseded', 'vanished'], limit: 4 }),
     'file_empty_record',
   ],
+  [
+    'how many arrived in a period',
+    ({ counts }) => counts({ where: { arrived: { from: 1, to: 2 } }, by: ['state'] }),
+    'file_discovered',
+  ],
   ['the file of a video', ({ count }) => count({ videoId: 'vid_1' }, 1), 'file_video'],
   [
     'how many ended in half an hour',

@@ -12,6 +12,9 @@ export function shownHost({ ledger, hostName }: Pick<Config, 'ledger' | 'hostNam
   return ledger === null ? null : hostName;
 }
 
+/** How far back lines of earlier runs are shown, in milliseconds: as long as the ledger keeps events. */
+const shownMs = 30 * 86_400_000;
+
 export type PastRows = RowStore<'any'> & EventRows & HistoryRows;
 
 /**
@@ -26,7 +29,7 @@ export async function pastLines(
   ledger: PastRows,
   { host, limit, now }: { readonly host: string | null; readonly limit: number; readonly now: number },
 ): Promise<readonly NewsLine[]> {
-  const kept = await ledger.events(host, now, limit);
+  const kept = await ledger.events({ host, since: now - shownMs, limit });
   const passages = await ledger.passages((await ledger.lastPassage()) - limit, Object.keys(stateWords), limit);
   const lines = await linesOf(ledger, merged(kept, passages, start).slice(-limit));
   return lines.map((each, index) => {
@@ -78,7 +81,7 @@ export async function pastPage(
 ): Promise<PastPage> {
   const { limit = mostInPage } = of;
   const from = positionOf(of.after);
-  const kept = await ledger.eventsAfter(of.host, { after: from.event, since: of.since }, limit);
+  const kept = await ledger.events({ host: of.host, after: from.event, since: of.since, limit });
   const last = await ledger.lastPassage();
   const passages = await passagesSince(ledger, { after: from.passage, since: of.since, last }, limit);
   const all = merged(kept, passages, from);

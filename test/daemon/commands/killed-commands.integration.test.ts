@@ -275,7 +275,7 @@ function newTitles(path: string): FolderConfig {
 const reporting: KeptEvents = { emit: () => undefined, rowOf: (event) => eventRow('here', event, Date.now()) };
 
 async function linesOf({ events }: Ledger): Promise<readonly KeptLine[]> {
-  return (await events('here', Date.now(), 100)).map(({ line }) => line as KeptLine);
+  return (await events({ host: 'here', since: 0, limit: 100 })).map(({ line }) => line as KeptLine);
 }
 
 async function textsOf(ledger: Ledger): Promise<readonly string[]> {

@@ -28,7 +28,7 @@ test('whatever the files are, a ledger in a file and one on PostgreSQL answer ev
 const inContracts =
   'insert save load addListed listed listing forgetListing firstStart saveFirstStart noteFeedDue noteFeedAnswer feedsDue noteDeletion ' +
   'deletionsSince counter pauses savePause dropPause note saveNote news news.commit news.recall news.markTried news.markRefused news.trim news.countWaiting ' +
-  'createdSince countFile countedFiles forgetCounted events eventsAfter keepEvents';
+  'createdSince countFile countedFiles forgetCounted events keepEvents';
 
 /** Nothing, or another thing, in a file. */
 const ofPostgres = 'backUp hostsOf id repairs verify';
