@@ -64,10 +64,19 @@ export function covers(earlier: readonly GlobProgram[], later: GlobProgram): boo
   const ours = new Automaton([later]);
   const theirs = new Automaton(earlier);
   const characters = alphabet([...ours.steps, ...theirs.steps]);
-  const walk = new Walk();
-  walk.add(ours.starts, theirs.starts, true);
+  const seen = new Set<string>();
+  const pending: WalkState[] = [];
+  const add = (states: readonly number[], others: readonly number[], isSegmentStart: boolean): void => {
+    for (const step of states) {
+      const key = `${step}|${isSegmentStart}|${others.join()}`;
+      if (!seen.has(key)) pending.push({ ours: step, theirs: others, isSegmentStart });
+      seen.add(key);
+    }
+  };
+  add(ours.starts, theirs.starts, true);
   let budget = BUDGET;
-  for (let state = walk.next(); state !== undefined; state = walk.next()) {
+  // Depth first: a counterexample is nearly always at the end of the first branch.
+  for (let state = pending.pop(); state !== undefined; state = pending.pop()) {
     // A valid path is not empty, has no empty segments, and does not end with a slash.
     if (!state.isSegmentStart && ours.isEnd(state.ours) && !state.theirs.some((step) => theirs.isEnd(step)))
       return false;
@@ -76,7 +85,7 @@ export function covers(earlier: readonly GlobProgram[], later: GlobProgram): boo
       if (budget < 0) return false;
       const isSlash = char === SLASH;
       if (isSlash && state.isSegmentStart) continue;
-      walk.add(ours.after([state.ours], char), theirs.after(state.theirs, char), isSlash);
+      add(ours.after([state.ours], char), theirs.after(state.theirs, char), isSlash);
     }
   }
   return true;
@@ -86,25 +95,6 @@ interface WalkState {
   readonly ours: number;
   readonly theirs: readonly number[];
   readonly isSegmentStart: boolean;
-}
-
-/** Visits every state once, depth first: a counterexample is nearly always at the end of the first branch. */
-class Walk {
-  readonly #seen = new Set<string>();
-  readonly #pending: WalkState[] = [];
-
-  add(ours: readonly number[], theirs: readonly number[], isSegmentStart: boolean): void {
-    for (const step of ours) {
-      const key = `${step}|${isSegmentStart}|${theirs.join()}`;
-      if (this.#seen.has(key)) continue;
-      this.#seen.add(key);
-      this.#pending.push({ ours: step, theirs, isSegmentStart });
-    }
-  }
-
-  next(): WalkState | undefined {
-    return this.#pending.pop();
-  }
 }
 
 /**
