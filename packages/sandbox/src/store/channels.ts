@@ -22,7 +22,6 @@ interface ChannelChange {
 export class ChannelStore {
   readonly #database: DatabaseSync;
 
-  /** @param database with the table `channels` */
   constructor(database: DatabaseSync) {
     this.#database = database;
   }

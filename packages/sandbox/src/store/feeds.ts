@@ -44,7 +44,6 @@ export interface FeedItem {
 export class FeedStore {
   readonly #database: DatabaseSync;
 
-  /** @param database with the tables `feeds` and `feed_items` */
   constructor(database: DatabaseSync) {
     this.#database = database;
   }

@@ -33,7 +33,6 @@ export class KeyStore {
   readonly #byHash: StatementSync;
   readonly #use: StatementSync;
 
-  /** @param database with the table `api_keys` */
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#byHash = database.prepare(

@@ -31,7 +31,6 @@ export class KnownLists {
   readonly #database: DatabaseSync;
   readonly #lists = new Map<string, KnownList>();
 
-  /** @param database with the table `videos` */
   constructor(database: DatabaseSync) {
     this.#database = database;
     database.function('forget_lists', () => {

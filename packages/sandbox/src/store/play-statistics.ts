@@ -44,7 +44,6 @@ interface PlayFilter {
 export class PlayStatistics {
   readonly #database: DatabaseSync;
 
-  /** @param database with the table `plays` */
   constructor(database: DatabaseSync) {
     this.#database = database;
   }

@@ -23,7 +23,6 @@ export class PlayStore {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
 
-  /** @param database with the table `plays` */
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#insert = database.prepare(

@@ -8,7 +8,6 @@ import type { MediaFacts, Probe } from '../media/media-report.ts';
 export class ProcessingStore {
   readonly #database: DatabaseSync;
 
-  /** @param database with the table `videos` */
   constructor(database: DatabaseSync) {
     this.#database = database;
   }

@@ -31,7 +31,6 @@ export class RequestWindow {
   readonly #forget: StatementSync;
   readonly #count: StatementSync;
 
-  /** @param database with the table `api_requests` @param limit requests per key in any rolling hour, 1 and up */
   constructor(database: DatabaseSync, limit: number) {
     this.#database = database;
     this.limit = limit;

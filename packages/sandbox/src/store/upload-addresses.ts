@@ -11,7 +11,6 @@ type AddressState = 'valid' | 'wrong token' | 'expired' | 'void' | 'unknown';
 export class UploadAddressStore {
   readonly #database: DatabaseSync;
 
-  /** @param database with the table `upload_addresses` */
   constructor(database: DatabaseSync) {
     this.#database = database;
   }

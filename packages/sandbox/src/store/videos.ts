@@ -63,7 +63,6 @@ export class VideoStore {
   readonly #database: DatabaseSync;
   readonly #lists: KnownLists;
 
-  /** @param database with the table `videos` */
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#lists = new KnownLists(database);

@@ -37,7 +37,6 @@ export type Attempt = Pick<Delivery, 'status' | 'error' | 'dueAtMs' | 'delivered
 export class WebhookStore {
   readonly #database: DatabaseSync;
 
-  /** @param database with the tables `webhooks` and `webhook_deliveries` */
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
