@@ -34,6 +34,7 @@ describe('a link file', () => {
     ['of a Mac without a document type', plist(urlKey('https://example.com/'), ''), 'https://example.com/'],
     ['of plain text', '  https://example.com/ü b.mp4\n'.replace(' b', ''), 'https://example.com/%C3%BC.mp4'],
     ['with doubly escaped text', plist(urlKey('https://example.com/?a=&amp;lt;')), 'https://example.com/?a=&lt;'],
+    ['with a numeric entity', plist(urlKey('https://example.com/?a=1&#38;b=&#x32;')), 'https://example.com/?a=1&b=2'],
     [
       'with a comment',
       plist(`<!-- ${urlKey('https://no.example')} -->${urlKey('https://example.com/')}`),
