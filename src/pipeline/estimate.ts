@@ -70,8 +70,10 @@ export interface QuotaAmount {
 
 /** The rest of a quota, and the time until the next day or month. */
 export interface QuotaRoom {
-  readonly left: Pick<QuotaAmount, 'videos' | 'bytes'>;
-  readonly most: Pick<QuotaAmount, 'videos' | 'bytes'>;
+  readonly left: QuotaAmount;
+  readonly most: QuotaAmount;
+  /** Usual duration of the files that wait; null if it is unknown. */
+  readonly minutesPerVideo: number | null;
   readonly resetsInMs: number;
   readonly periodMs: number;
 }
@@ -156,17 +158,15 @@ function hasToBeProcessed({ toCreate, toSend, processing }: Backlog): boolean {
   return toCreate + toSend + processing > 0;
 }
 
-/**
- * Returns milliseconds until the quota has room for the last of these files. Minutes of video are not estimated,
- * because the durations of waiting files are not known yet. Pure.
- */
+/** Returns milliseconds until the quota has room for the last of these files. Pure. */
 function untilQuotaMs({ toCreate, toSend, bytesToSend }: Backlog, quota: QuotaRoom | null): number {
   if (quota === null || toCreate === 0) return 0;
-  const { left, most, resetsInMs, periodMs } = quota;
+  const { left, most, minutesPerVideo, resetsInMs, periodMs } = quota;
   const bytesToCreate = toSend === 0 ? 0 : bytesToSend * Math.min(1, toCreate / toSend);
   const periods = Math.max(
     periodsOf(toCreate, left.videos, most.videos),
     periodsOf(bytesToCreate, left.bytes, most.bytes),
+    periodsOf(toCreate * (minutesPerVideo ?? 0), left.minutes, most.minutes),
   );
   return periods === 0 ? 0 : resetsInMs + (periods - 1) * periodMs;
 }

@@ -62,23 +62,18 @@ export function createQuota(world: QuotaWorld) {
   };
 
   /** Returns what was created in the present period. */
-  const count = async ({ since, most }: QuotaNow): Promise<QuotaAmount> => {
+  const count = async (quota: QuotaNow): Promise<QuotaAmount> => {
+    const { since } = quota;
     const before = counted?.since === since ? counted : null;
     if (before !== null && clock.elapsed() - before.at < countEveryMs) return before.used;
-    const { videos, bytes } = await store.createdSince(since);
-    const minutes = most.minutes === Infinity ? 0 : await minutesSince(since);
+    const stored = await usedIn(store, quota);
     // The row of a record that was created just now may not be written yet.
-    const used = before === null ? { videos, bytes, minutes } : largest(before.used, { videos, bytes, minutes });
+    const used = before === null ? stored : largest(before.used, stored);
     counted = { since, at: clock.elapsed(), used };
     return used;
   };
 
   const withUnderWay = (used: QuotaAmount): QuotaAmount => [...underWay.values()].reduce(sum, used);
-
-  const minutesSince = async (since: number): Promise<number> => {
-    const { since: from, minutes } = Object(await store.note(minutesNote)) as { since?: unknown; minutes?: unknown };
-    return from === since && typeof minutes === 'number' && minutes >= 0 ? minutes : 0;
-  };
 
   const spend = (quota: QuotaNow, why: string): void => {
     if (spent !== null) return;
@@ -142,7 +137,7 @@ export function createQuota(world: QuotaWorld) {
         const { since } = counted;
         counted = { ...counted, used: sum(counted.used, own) };
         if (own.minutes === 0) return;
-        await store.saveNote(minutesNote, { since, minutes: (await minutesSince(since)) + own.minutes });
+        await store.saveNote(minutesNote, { since, minutes: (await minutesSince(store, since)) + own.minutes });
       }),
     /** Records that the file's step has ended. */
     ended: (id: string): void => {
@@ -168,17 +163,37 @@ export function createQuota(world: QuotaWorld) {
   }
 }
 
+/** Returns what was created in the present period, according to the ledger. @throws any error from the ledger */
+export async function usedIn(
+  store: Pick<CreatedStore, 'createdSince'> & Pick<NoteStore, 'note'>,
+  { since, most }: QuotaNow,
+): Promise<QuotaAmount> {
+  const { videos, bytes } = await store.createdSince(since);
+  return { videos, bytes, minutes: most.minutes === Infinity ? 0 : await minutesSince(store, since) };
+}
+
+async function minutesSince(store: Pick<NoteStore, 'note'>, since: number): Promise<number> {
+  const { since: from, minutes } = Object(await store.note(minutesNote)) as { since?: unknown; minutes?: unknown };
+  return from === since && typeof minutes === 'number' && minutes >= 0 ? minutes : 0;
+}
+
+/**
+ * Finds the pause in which the service refuses every new video. A spent `service.quota` is none: it ends at a known
+ * time, so it counts as a limit. Pure.
+ */
+export function refusalOfAll(pauses: readonly Pause[]): Pause | null {
+  return pauses.find(({ channel, code }) => channel === undefined && code !== ownQuotaCode) ?? null;
+}
+
 /** Returns what is left of a quota. Pure. */
-export function roomOfQuota(
-  { most, since, until }: QuotaNow,
-  used: Pick<QuotaAmount, 'videos' | 'bytes'>,
-  nowMs: number,
-): QuotaRoom {
+export function roomOfQuota({ most, since, until }: QuotaNow, used: QuotaAmount, nowMs: number): QuotaRoom {
   const left = {
     videos: Math.max(0, most.videos - used.videos),
     bytes: Math.max(0, most.bytes - used.bytes),
+    minutes: Math.max(0, most.minutes - used.minutes),
   };
-  return { left, most, resetsInMs: Math.max(0, until - nowMs), periodMs: until - since };
+  const minutesPerVideo = used.videos === 0 ? null : used.minutes / used.videos;
+  return { left, most, minutesPerVideo, resetsInMs: Math.max(0, until - nowMs), periodMs: until - since };
 }
 
 const limits = ['videos', 'bytes', 'minutes'] as const satisfies readonly (keyof QuotaAmount)[];

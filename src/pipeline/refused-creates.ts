@@ -5,6 +5,7 @@ import type { AccountTrouble } from './file/account-trouble.ts';
 import type { Facts } from './file/facts.ts';
 import { createsRefusedCode } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
+import { alwaysOurs } from './file/ports.ts';
 import type { Clock, Turn } from './file/ports.ts';
 import type { RowStore } from './file/row-groups.ts';
 
@@ -288,6 +289,22 @@ export function createRefusedCreates(world: {
   };
 }
 
+/**
+ * Returns why the service refuses new videos, as a pipeline that starts now would find it in the ledger.
+ *
+ * @throws any error from the ledger
+ */
+export async function createsPausesIn(store: RowStore<'retrying'>, clock: Clock): Promise<readonly Pause[]> {
+  const nothing = (): void => undefined;
+  const events = { emit: nothing };
+  const known = createRefusedCreates({
+    ...{ store, clock, events, turn: alwaysOurs },
+    ...{ isBack: nothing, takeBack: nothing, ringAt: nothing },
+  });
+  await known.recall();
+  return known.pauses();
+}
+
 function alikeWords({ message }: Failure): string {
   return `the service refused ${alike} different files alike: ${message}`;
 }
@@ -305,7 +322,7 @@ function isRefusal({ kind, status = 0, code }: Failure): boolean {
 
 function pauseOf({ failure, channel, tries, nextTryAt }: Stop, clock: Clock): Pause {
   const { message: why, code, account } = failure;
-  const nextProbeAt = nextTryAt - clock.elapsed() + clock.now();
+  const nextProbeAt = Math.round(nextTryAt - clock.elapsed() + clock.now());
   const about = { kind: 'suspended', holds: 'new files', why, code, trouble: account.trouble } as const;
   return { ...about, since: account.since, probes: tries - 1, nextProbeAt, ...(channel !== undefined && { channel }) };
 }

@@ -1,5 +1,5 @@
-import { ownQuotaCode } from '../pipeline/file/failure.ts';
 import { estimate, untilRoomMs, type Backlog, type Limit, type Pace } from '../pipeline/estimate.ts';
+import { refusalOfAll } from '../pipeline/quota.ts';
 import { begun } from '../pipeline/sending-time.ts';
 import type { Line } from '../pipeline/file/queue.ts';
 import type { OperatorPauses } from '../pipeline/operator-pauses.ts';
@@ -36,12 +36,9 @@ export function outlookOf(daemon: ViewedDaemon, { backlog: all, lines }: Waiting
   const held = heldLines(lines, conductor.pauses);
   const byPeople =
     held.length > 0 && held.length === lines.length ? conductor.pauses.holds(held[0]?.folder ?? '') : null;
-  // `service.quota` ends at a known time, so it counts as a limit and not as a pause.
-  const refused =
-    conductor.createsPauses().find(({ channel, code }) => channel === undefined && code !== ownQuotaCode) ?? null;
   const pause =
     conductor.pause() ??
-    refused ??
+    refusalOfAll(conductor.createsPauses()) ??
     (byPeople && { holds: 'everything', why: `${pauseWords(byPeople, now)}; ${resumeCommand(byPeople)} ends it` });
   const holdsAll =
     pause !== null &&
@@ -229,7 +226,9 @@ function quotaWords(quota: Pace['quota'], nowMs: number): string {
   const { left, most, resetsInMs } = quota;
   const videos = most.videos === Infinity ? [] : [`${left.videos} of ${most.videos} videos are left`];
   const bytes = most.bytes === Infinity ? [] : [`${size(left.bytes)} of ${size(most.bytes)} are left`];
-  return [...videos, ...bytes, `more from ${clockTime(nowMs + resetsInMs, nowMs)} on`].join('; ');
+  const minutes =
+    most.minutes === Infinity ? [] : [`${Math.floor(left.minutes)} of ${most.minutes} minutes are left`];
+  return [...videos, ...bytes, ...minutes, `more from ${clockTime(nowMs + resetsInMs, nowMs)} on`].join('; ');
 }
 
 function seconds(ms: number): string {

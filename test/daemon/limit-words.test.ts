@@ -46,13 +46,28 @@ test.for<[Limit, Pace, string]>([
     {
       ...pace,
       quota: {
-        left: { videos: 3, bytes: 2_000_000_000 },
-        most: { videos: 100, bytes: 5_000_000_000 },
+        left: { videos: 3, bytes: 2_000_000_000, minutes: Infinity },
+        most: { videos: 100, bytes: 5_000_000_000, minutes: Infinity },
+        minutesPerVideo: null,
         resetsInMs: 10 * 3_600_000,
         periodMs: 86_400_000,
       },
     },
     '3 of 100 videos are left; 2 GB of 5 GB are left; more from 2026-11-23 00:00 on',
+  ],
+  [
+    'quota',
+    {
+      ...pace,
+      quota: {
+        left: { videos: Infinity, bytes: Infinity, minutes: 12.5 },
+        most: { videos: Infinity, bytes: Infinity, minutes: 600 },
+        minutesPerVideo: 3,
+        resetsInMs: 10 * 3_600_000,
+        periodMs: 86_400_000,
+      },
+    },
+    '12 of 600 minutes are left; more from 2026-11-23 00:00 on',
   ],
   ['processing at the service', pace, 'it takes about 2 min per video'],
   ['processing at the service', unknown, 'it has not finished any video yet'],

@@ -7,6 +7,8 @@ import type { BudgetWindow } from '../../src/host/budget-window.ts';
 import { createGate } from '../../src/host/gate.ts';
 import { roomOf } from '../../src/host/budget-window.ts';
 import type { LedgerToRead } from '../../src/daemon/state/ledger-to-read.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import { failure, someFacts } from '../pipeline/some-facts.ts';
 import { until } from '../support/until.ts';
 
 const now = new Date(2026, 10, 22, 14, 0).getTime();
@@ -21,6 +23,8 @@ const config = {
   poll: { intervalMs: 15_000 },
   publish: { quietMs: 10_000, atMostMs: 120_000 },
 } as unknown as Config;
+
+const noRows = { id: 'ledger', rows: async () => [], budgetNow: async () => null };
 
 // `Date` alone stands still: the gate sleeps and looks as ever.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now }));
@@ -38,7 +42,7 @@ test.for<[string, BudgetWindow, number]>([
     clock,
   });
   await until('the gate has its window', () => gate.snapshot().used > 0);
-  const ledger = { id: 'ledger', budgetNow: async () => ({ window, now }) } as unknown as LedgerToRead;
+  const ledger = { ...noRows, budgetNow: async () => ({ window, now }) } as unknown as LedgerToRead;
   const { pace } = await worldOfLedger(config, ledger);
   expect(pace.room.left).toBe(left);
   expect(pace.room).toEqual(roomOf(gate.snapshot()));
@@ -46,17 +50,40 @@ test.for<[string, BudgetWindow, number]>([
 
 test('a plan without a daemon counts what was created since the quota was reset', async () => {
   const resets = { minutes: 9 * 60, zone: 'UTC' };
-  const quota = { videos: 10, bytes: 1_000, minutes: Infinity, per: 'day', resets };
+  const quota = { videos: 10, bytes: 1_000, minutes: 60, per: 'day', resets };
   const asked: number[] = [];
   const ledger = {
-    id: 'ledger',
-    budgetNow: async () => ({ window: emptyWindow, now }),
+    ...noRows,
     createdSince: async (since: number) => {
       asked.push(since);
       return { videos: 4, bytes: 1_200 };
     },
+    note: async () => ({ since: asked[0], minutes: 20 }),
   } as unknown as LedgerToRead;
   const { pace } = await worldOfLedger({ ...config, service: { ...config.service, quota } } as Config, ledger);
   expect(asked.map((since) => new Date(since).toISOString().slice(11))).toEqual(['09:00:00.000Z']);
-  expect(pace.quota).toMatchObject({ left: { videos: 6, bytes: 0 }, periodMs: 86_400_000 });
+  expect(pace.quota).toMatchObject({
+    left: { videos: 6, bytes: 0, minutes: 40 },
+    minutesPerVideo: 5,
+    periodMs: 86_400_000,
+  });
+});
+
+test('a plan without a daemon knows that the service refused every new video, and when it is tried next', async () => {
+  const account = { trouble: 'quota', since: now - 60_000 } as const;
+  const lastFailure = failure('suspended', { code: 'quota_reached', message: 'it answered 403', account });
+  const refused = someFacts({ lastFailure, notBefore: now + 3_600_000 });
+  const ofChannel = someFacts({
+    lastFailure: { ...lastFailure, account: { ...account, channel: 'ch_a' } },
+    notBefore: now,
+  });
+  const world = (rows: readonly Facts[]) =>
+    worldOfLedger(config, { ...noRows, rows: async () => rows } as unknown as LedgerToRead);
+  expect((await world([ofChannel, refused])).refusal).toMatchObject({
+    why: 'it answered 403',
+    trouble: 'quota',
+    since: now - 60_000,
+    nextProbeAt: now + 3_600_000,
+  });
+  expect((await world([ofChannel])).refusal).toBeNull();
 });

@@ -106,14 +106,14 @@ async function planned(
   const ledger = Object.assign(store, { totals: async (of: string) => (of === 'backlog' ? noBacklog : []) });
   await store.saveNote(sizeLimitNote, limits.learned);
   const config = { folders: [], uploads: limits } as unknown as PlanWorld['config'];
-  const world = { config, ledger, clock, pace } as unknown as PlanWorld;
+  const world = { config, ledger, clock, pace, refusal: null, durationOf: async () => null };
   const local = worldOf([...known, ...files]);
   const rows = files.map(({ facts }) => facts);
   const contents = await judgeContents(rows, ledger, {
     checksums: (facts) => local.checksums(facts),
     hash: (facts) => local.hash(facts, new AbortController().signal),
   });
-  return summarize(world, { path: null, folders: [], rows, contents });
+  return summarize(world as unknown as Parameters<typeof summarize>[0], { path: null, folders: [], rows, contents });
 }
 
 /** What then happens with them, over a service in memory. */
@@ -170,5 +170,61 @@ describe('a plan counts what then happens', () => {
       creates: requests.create,
       feeds: requests.publish,
     }).toEqual({ ...then, feeds: then.feeds.size });
+  });
+});
+
+describe('a plan of new files', () => {
+  const files = [someFacts({ id: 'f_1' }), someFacts({ id: 'f_2' }), someFacts({ id: 'f_3' })];
+  const contents = { duplicates: new Map(), mismatches: new Map(), possible: new Set<string>() };
+  const clock = { now: () => new Date(2026, 10, 22, 14, 0).getTime(), elapsed: () => 0 };
+  const world = {
+    config: { folders: [], uploads: { maxSizeBytes: Infinity } },
+    ledger: null,
+    clock,
+    pace: { ...pace, bytesPerSecond: 1_000_000 },
+    refusal: null,
+    durationOf: async ({ id }: Facts) => (id === 'f_3' ? null : 3_600),
+  };
+  const plan = (more: object, rows: readonly Facts[] = files) =>
+    summarize({ ...world, ...more } as unknown as Parameters<typeof summarize>[0], {
+      path: null,
+      folders: [],
+      contents,
+      rows,
+    });
+
+  test('says that the service refuses new videos, and no end', async () => {
+    const refusal = {
+      kind: 'suspended',
+      holds: 'new files',
+      trouble: 'quota',
+      why: 'the service answered 403 quota_reached',
+      code: 'quota_reached',
+      since: clock.now() - 60_000,
+      nextProbeAt: clock.now() + 3_600_000,
+    };
+    expect(await plan({ refusal })).toMatchObject({
+      limited_by: 'pause',
+      why: 'the service answered 403 quota_reached, since 13:59; next try at 15:00',
+      done_at: null,
+    });
+    expect(await plan({ refusal }, [])).toMatchObject({ limited_by: 'nothing', done_at: clock.now() });
+  });
+
+  test('reads their durations if the quota has minutes: an unknown one counts as none', async () => {
+    const left = { videos: Infinity, bytes: Infinity, minutes: 100 };
+    const day = 86_400_000;
+    const quota = { left, most: left, minutesPerVideo: null, resetsInMs: day / 2, periodMs: day };
+    const timed = await plan({ pace: { ...world.pace, quota } });
+    expect(timed).toMatchObject({
+      limited_by: 'quota',
+      why: '100 of 100 minutes are left; more from 2026-11-23 02:00 on',
+    });
+    expect(timed.done_at).toBeGreaterThan(clock.now() + day / 2);
+    expect(
+      await plan({ pace: { ...world.pace, quota: { ...quota, left: { ...left, minutes: 120 } } } }),
+    ).not.toMatchObject({
+      limited_by: 'quota',
+    });
   });
 });

@@ -45,8 +45,9 @@ describe('what waits is limited by', () => {
       files(100, 1),
       {
         quota: {
-          left: { videos: 10, bytes: Infinity },
-          most: { videos: 40, bytes: Infinity },
+          left: { videos: 10, bytes: Infinity, minutes: Infinity },
+          most: { videos: 40, bytes: Infinity, minutes: Infinity },
+          minutesPerVideo: null,
           resetsInMs: 3_600_000,
           periodMs: 86_400_000,
         },
@@ -59,8 +60,9 @@ describe('what waits is limited by', () => {
       files(10, 100),
       {
         quota: {
-          left: { videos: Infinity, bytes: 500 * MB },
-          most: { videos: Infinity, bytes: 500 * MB },
+          left: { videos: Infinity, bytes: 500 * MB, minutes: Infinity },
+          most: { videos: Infinity, bytes: 500 * MB, minutes: Infinity },
+          minutesPerVideo: null,
           resetsInMs: 3_600_000,
           periodMs: 86_400_000,
         },
@@ -69,12 +71,28 @@ describe('what waits is limited by', () => {
       3_600_000 + 85_000,
     ],
     [
+      'the quota of minutes, as long as files usually are',
+      files(10, 1),
+      {
+        quota: {
+          left: { videos: Infinity, bytes: Infinity, minutes: 5 },
+          most: { videos: Infinity, bytes: Infinity, minutes: 20 },
+          minutesPerVideo: 3,
+          resetsInMs: 3_600_000,
+          periodMs: 86_400_000,
+        },
+      },
+      'quota',
+      3_600_000 + 86_400_000 + 85_000,
+    ],
+    [
       'no quota that has room',
       files(4, 1_000),
       {
         quota: {
-          left: { videos: 4, bytes: Infinity },
-          most: { videos: 40, bytes: Infinity },
+          left: { videos: 4, bytes: Infinity, minutes: Infinity },
+          most: { videos: 40, bytes: Infinity, minutes: Infinity },
+          minutesPerVideo: null,
           resetsInMs: 3_600_000,
           periodMs: 86_400_000,
         },

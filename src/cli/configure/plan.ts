@@ -121,7 +121,7 @@ function headline(view: PlanView): string {
   const limit = limitSentence(view);
   const done =
     doneAt === null
-      ? 'The upload speed is not known yet, so there is no estimate of when everything is done'
+      ? `${view.limited_by === 'pause' ? 'New files wait' : 'The upload speed is not known yet'}, so there is no estimate of when everything is done`
       : `Done at about ${clockTime(doneAt, Date.now())}`;
   return [
     `${amount(upload)} to upload${links}${waiting}.`,

@@ -1,6 +1,6 @@
 import { hashAccepted } from '../../disk/accepted-file.ts';
 import { ChecksumReader } from '../../disk/checksums/read-checksums.ts';
-import { isThere } from '../../disk/local-files.ts';
+import { isThere, mediaDuration } from '../../disk/local-files.ts';
 import { requireWatched } from '../../disk/held-directory.ts';
 import type { Watched } from '../../disk/held-directory.ts';
 import { createRehearsal } from '../../intake/dry-run.ts';
@@ -65,7 +65,12 @@ export async function planOf(world: PlanWorld, options: PlanOptions): Promise<Pl
   const rows = rehearsal.rows();
   const read = { hash, checksums };
   const contents = await judgeContents(rows, world.ledger, options.isHashing ? read : null);
-  return summarize(world, { path, folders, contents, rows });
+  const durationOf = async (facts: Facts): Promise<number | null> => {
+    signal.throwIfAborted();
+    const { folder, path: file } = watched(facts);
+    return mediaDuration(folder, file);
+  };
+  return summarize({ ...world, durationOf }, { path, folders, contents, rows });
 }
 
 const unread: Answer<string> = {

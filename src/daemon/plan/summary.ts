@@ -1,11 +1,12 @@
 import { estimate } from '../../pipeline/estimate.ts';
-import type { Backlog, Limit } from '../../pipeline/estimate.ts';
+import type { Backlog, Limit, QuotaRoom } from '../../pipeline/estimate.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { priorityOf } from '../../pipeline/file/queue.ts';
 import { learnedLimitOf, sizeLimitNote, whyTooLarge } from '../../pipeline/file/size-limit.ts';
 import type { Priority, Rule } from '../../routing/plan.ts';
 import { limitWords } from '../../view/outlook.ts';
+import { ofPause, whyWords } from '../../view/waits.ts';
 import type { Contents } from './contents.ts';
 import type { PlannedFolder } from './folder.ts';
 import type { PlanWorld } from './worlds.ts';
@@ -73,8 +74,12 @@ interface Planned {
   readonly rows: readonly Facts[];
 }
 
-export async function summarize(world: PlanWorld, { path, folders, contents, rows }: Planned): Promise<PlanView> {
-  const { config, ledger, pace, clock } = world;
+/** @param world.durationOf returns a file's duration in seconds; null if it is unknown */
+export async function summarize(
+  world: PlanWorld & { durationOf(facts: Facts): Promise<number | null> },
+  { path, folders, contents, rows }: Planned,
+): Promise<PlanView> {
+  const { config, ledger, clock, refusal } = world;
   const { duplicates, mismatches, possible } = contents;
   const before = path === null ? ((await ledger?.totals('backlog')) ?? nothing) : nothing;
   const feedsAhead = path === null ? ((await ledger?.totals('feeds ahead')) ?? []) : [];
@@ -95,7 +100,8 @@ export async function summarize(world: PlanWorld, { path, folders, contents, row
     bytesToSend: before.bytesToSend + bytesOf(sent),
     feeds: new Set([...feedsAhead, ...queued.flatMap(({ plan }) => plan?.publish ?? [])]).size,
   };
-  const { limitedBy, doneInMs, requests } = estimate(backlog, pace);
+  const pace = { ...world.pace, quota: await withDurations(world.pace.quota, begun, world.durationOf) };
+  const { limitedBy, doneInMs, requests } = estimate(backlog, pace, refusal !== null && backlog.toCreate > 0);
   const create = backlog.toCreate;
   const total = requests + amend;
   return {
@@ -132,9 +138,26 @@ export async function summarize(world: PlanWorld, { path, folders, contents, row
       total,
     },
     limited_by: limitedBy,
-    why: limitWords(limitedBy, { backlog, pace, pause: null, nowMs: clock.now() }),
+    why: limitWords(limitedBy, {
+      backlog,
+      pace,
+      pause: refusal && { why: whyWords(ofPause(refusal), clock.now()) },
+      nowMs: clock.now(),
+    }),
     done_at: doneInMs === null ? null : clock.now() + doneInMs,
   };
+}
+
+/** Replaces the usual duration by that of the new files. As in the quota, an unknown one counts as no minutes. */
+async function withDurations(
+  quota: QuotaRoom | null,
+  files: readonly Facts[],
+  durationOf: (facts: Facts) => Promise<number | null>,
+): Promise<QuotaRoom | null> {
+  if (quota === null || quota.most.minutes === Infinity || files.length === 0) return quota;
+  let seconds = 0;
+  for (const facts of files) seconds += (await durationOf(facts)) ?? 0;
+  return { ...quota, minutesPerVideo: seconds / 60 / files.length };
 }
 
 /** Returns why files would be held because of their size, by id. */

@@ -14,7 +14,9 @@ import { whyFrozenAtStart } from '../../watch/root.ts';
 import { systemClock } from '../daemon.ts';
 import type { Daemon } from '../daemon.ts';
 import { paceOf } from '../../view/outlook.ts';
-import { roomOfQuota } from '../../pipeline/quota.ts';
+import type { Pause } from '../../pipeline/events.ts';
+import { refusalOfAll, roomOfQuota, usedIn } from '../../pipeline/quota.ts';
+import { createsPausesIn } from '../../pipeline/refused-creates.ts';
 import { quotaAt } from '../quota-period.ts';
 import { laterFrom } from '../upload-times.ts';
 import type { LedgerToRead } from '../state/ledger-to-read.ts';
@@ -33,6 +35,8 @@ export interface PlanWorld {
     | null;
   readonly clock: Clock;
   readonly pace: Pace;
+  /** Why the service refuses every new video at present; null if it does not. */
+  readonly refusal: Pause | null;
   /** Returns why a folder is currently not scanned, or null. */
   whyAway(folder: string): Promise<string | null>;
   /** Returns why a marked directory belongs to another dropcast, or null. */
@@ -52,6 +56,7 @@ export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {
       ...paceOf(daemon),
       quota: await quotaRoomOf(config, ledger),
     },
+    refusal: refusalOfAll(conductor.createsPauses()),
     whyAway: async (folder) => {
       const status = folders.status().find(({ path }) => path === folder);
       return status?.state === 'frozen' ? status.why : null;
@@ -72,6 +77,7 @@ export async function worldOfLedger(config: Config, ledger: LedgerToRead | null)
       ...paceFrom(config, budget ?? { window: emptyWindow, now: 0 }, systemClock.now()),
       quota: await quotaRoomOf(config, ledger),
     },
+    refusal: ledger === null ? null : refusalOfAll(await createsPausesIn(ledger, systemClock)),
     whyAway: async (folder) => (ledger === null ? null : whyFrozenAtStart(folder, ledger)),
     whyForeign: (directory) => whyForeign(directory, us),
   };
@@ -80,12 +86,13 @@ export async function worldOfLedger(config: Config, ledger: LedgerToRead | null)
 /** Returns what is left of `service.quota`; null if there is none. @param ledger null: none was ever written */
 async function quotaRoomOf(
   { service }: Config,
-  ledger: Pick<LedgerToRead, 'createdSince'> | null,
+  ledger: Pick<LedgerToRead, 'createdSince' | 'note'> | null,
 ): Promise<Pace['quota']> {
   const now = systemClock.now();
   const quota = quotaAt(service.quota, now);
   if (quota === null) return null;
-  return roomOfQuota(quota, (await ledger?.createdSince(quota.since)) ?? { videos: 0, bytes: 0 }, now);
+  const used = ledger === null ? { videos: 0, bytes: 0, minutes: 0 } : await usedIn(ledger, quota);
+  return roomOfQuota(quota, used, now);
 }
 
 /** Returns the pace from the configuration alone, before anything has been measured. */
