@@ -128,12 +128,13 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     loop.wake();
   };
 
-  /** Restarts files that had failed before repeated refusals showed that the account was the reason. */
-  const takeBack = async (ids: readonly string[], { code }: Failure): Promise<void> => {
-    for (const id of ids) {
+  /** Restarts files that had failed before repeated refusals showed that they were not the reason. */
+  const takeBack = (ids: readonly string[], { code }: Failure): void => {
+    const retry = async (id: string): Promise<void> => {
       const facts = await world.store.load(id);
       if (facts?.end === 'failed' && facts.lastFailure?.code === code) await runner.apply(id, { type: 'RETRY' });
-    }
+    };
+    Promise.all(ids.map(retry)).catch((error: unknown) => broke('take back', error));
   };
 
   /** Handles failed background work. Everything waits if the machine has run out of a resource. */
@@ -161,6 +162,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   const uploadHosts = createUploadHosts({
     ...world,
     isBack: () => release(),
+    takeBack,
     ringAt: (host, at) => loop.ringAt(`upload host ${host}`, at),
   });
   const names = createServiceNames({ ...world, back: release, ringAt: (at) => loop.ringAt('names', at) });
@@ -174,9 +176,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   const refusedCreates = createRefusedCreates({
     ...world,
     isBack: () => release(true),
-    takeBack: (ids, failure) => {
-      takeBack(ids, failure).catch((error: unknown) => broke('take back', error));
-    },
+    takeBack,
     ringAt: (at) => loop.ringAt('refused creates', at),
   });
   const quota = createQuota({ ...world, ringAt: (at) => loop.ringAt('quota', at) });

@@ -1,4 +1,5 @@
 import { believed } from './ages.ts';
+import { alikeWithinMs, alikeWords, createAlikeRefusals, isRefusal } from './alike-refusals.ts';
 import type { Events, Pause } from './events.ts';
 import { accountTroubleOf } from './file/account-trouble.ts';
 import type { AccountTrouble } from './file/account-trouble.ts';
@@ -6,8 +7,10 @@ import type { Facts } from './file/facts.ts';
 import { createsRefusedCode } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import { alwaysOurs } from './file/ports.ts';
-import type { Clock, Turn } from './file/ports.ts';
+import type { Clock, CreatedStore, Turn } from './file/ports.ts';
 import type { RowStore } from './file/row-groups.ts';
+
+type RefusedStore = RowStore<'retrying' | 'any'> & CreatedStore;
 
 type File = Pick<Facts, 'id' | 'plan' | 'lastFailure'>;
 
@@ -44,26 +47,10 @@ const leavesTryMs = minuteMs;
 /** How long a due try is unused before it is clear that no file waits for it. */
 const unusedMs = 10 * minuteMs;
 
-/**
- * Number of different files that must be refused alike, and within which time, to suggest that the account is refused.
- */
-const alike = 3;
-const alikeWithinMs = hourMs;
-
 const mostRemembered = 1_000;
 
 /** Number of rows read after a restart. Files that were refused have waited longest, so the oldest rows are enough. */
 const mostRecalled = 200;
-
-/**
- * Statuses that are not about the account: about the key (401), a name (404, 410), another request (409), or the
- * content of this one (413, 414, 415, 422; RFC 9110 section 15.5). A rule may make the content of many requests wrong.
- */
-const notOfAccount: ReadonlySet<number> = new Set([401, 404, 409, 410, 413, 414, 415, 422]);
-
-/** Codes with which services say the same with status 400. */
-const ofContent =
-  /invalid|validation|malformed|bad_?request|missing|required|unsupported|too_?(?:large|long|big)|title|description|tag/i;
 
 /**
  * The circuit breaker of create requests. A service that refuses every new video because of the account, such as a
@@ -80,7 +67,7 @@ export type RefusedCreates = ReturnType<typeof createRefusedCreates>;
 export function createRefusedCreates(world: {
   readonly clock: Clock;
   readonly events: Events;
-  readonly store: RowStore<'retrying'>;
+  readonly store: RefusedStore;
   readonly turn: Turn;
   isBack(): void;
   takeBack(ids: readonly string[], failure: Failure): void;
@@ -93,8 +80,7 @@ export function createRefusedCreates(world: {
   const refusedAt = new Map<string, number>();
   /** Files refused since the service last created a record. */
   const refusedSince = new Set<string>();
-  /** Files refused alike since then, by status and code, and when. */
-  const groups = new Map<string, Map<string, number>>();
+  const alike = createAlikeRefusals(clock);
   let lastSuccess: { readonly id: string; readonly at: number } | null = null;
 
   const stopsOf = ({ plan }: Pick<File, 'plan'>): readonly Stop[] =>
@@ -171,20 +157,6 @@ export function createRefusedCreates(world: {
     retryAfterMs: Math.max(5_000, nextTryAt - clock.elapsed()),
   });
 
-  /**
-   * Counts files that were refused alike.
-   * @returns the others, if there are enough to suggest a cause outside of them
-   */
-  const refusedAlike = ({ id }: File, { status, code }: Failure): readonly string[] | null => {
-    const key = `${status} ${code}`;
-    if (groups.size >= mostRemembered) groups.clear();
-    const group = new Map(
-      [...(groups.get(key) ?? [])].filter(([, at]) => clock.elapsed() - at < alikeWithinMs).slice(1 - alike),
-    );
-    groups.set(key, group.set(id, clock.elapsed()));
-    return group.size < alike ? null : [...group.keys()].filter((other) => other !== id);
-  };
-
   /** Whether new files are waiting because of this very refusal. */
   const isStillRefused = ({ status, code }: Failure): boolean => {
     const { failure } = stops.get('') ?? {};
@@ -207,6 +179,22 @@ export function createRefusedCreates(world: {
       }
     } else if (createdAt !== null && lastFailure === null)
       for (const stop of stopsOf({ plan })) if (createdAt > stop.failure.account.since) close(stop);
+  };
+
+  /** Returns the refused files that have failed since the service last created a record, oldest first. */
+  const failedRecently = async () => {
+    const { store } = world;
+    const now = clock.now();
+    const since = now - alikeWithinMs;
+    const rows = await store.rows({ group: 'any', where: { states: ['failed'], since }, newestFirst: true, limit: mostRecalled });
+    const found: { readonly id: string; readonly failure: Failure; readonly agoMs: number }[] = [];
+    for (const { id, videoId, lastFailure, endedAt } of rows) {
+      const at = believed(endedAt ?? 0, now);
+      if (videoId !== null || lastFailure === null || !isRefusal(lastFailure) || at < since) continue;
+      if ((await store.createdSince(at)).videos > 0) continue;
+      found.push({ id, failure: lastFailure, agoMs: now - at });
+    }
+    return found.toReversed();
   };
 
   return {
@@ -242,7 +230,7 @@ export function createRefusedCreates(world: {
       lastSuccess = { id: file.id, at: clock.elapsed() };
       refusedAt.delete(file.id);
       refusedSince.clear();
-      groups.clear();
+      alike.clear();
       // A request that left before the first refusal proves nothing.
       for (const stop of stopsOf(file)) if (stop.trying === file.id) close(stop);
     },
@@ -260,11 +248,11 @@ export function createRefusedCreates(world: {
       if (isAlone && !isStillRefused(failure) && !(await answers())) return null;
       if (mayBeOfFile(file)) return isAlone ? { ...failure, kind: 'permanent' } : null;
       if (isAlone || isStillRefused(failure)) return refuse(file, failure, 'account', false);
-      const others = refusedAlike(file, failure);
+      const others = alike.add(file.id, failure);
       note(file.id);
       if (others === null) return null;
       world.takeBack(others, failure);
-      return refuse(file, { ...failure, message: alikeWords(failure) }, 'account', false);
+      return refuse(file, { ...failure, message: alikeWords('the service', failure) }, 'account', false);
     },
     /** Records that the file's step has ended. */
     ended: (id: string): void => {
@@ -274,10 +262,13 @@ export function createRefusedCreates(world: {
     tryNow: (): void => {
       for (const stop of stops.values()) stop.nextTryAt = clock.elapsed() - leavesTryMs - minuteMs;
     },
-    /** After a restart, reads from the ledger that the service refuses new videos. @throws any error from the ledger */
+    /** After a restart, reads from the ledger what the service has refused. @throws any error from the ledger */
     recall: async (): Promise<void> => {
       const rows = await world.store.rows({ group: 'retrying', dueBy: Number.MAX_SAFE_INTEGER, limit: mostRecalled });
       for (const facts of rows) if (facts.lastFailure?.account !== undefined) heard(facts);
+      for (const { id, failure, agoMs } of await failedRecently())
+        if (isStillRefused(failure)) world.takeBack([id], failure);
+        else alike.add(id, failure, agoMs);
     },
     /** Learns from a row that another host has written. */
     heard,
@@ -294,7 +285,7 @@ export function createRefusedCreates(world: {
  *
  * @throws any error from the ledger
  */
-export async function createsPausesIn(store: RowStore<'retrying'>, clock: Clock): Promise<readonly Pause[]> {
+export async function createsPausesIn(store: RefusedStore, clock: Clock): Promise<readonly Pause[]> {
   const nothing = (): void => undefined;
   const events = { emit: nothing };
   const known = createRefusedCreates({
@@ -305,19 +296,9 @@ export async function createsPausesIn(store: RowStore<'retrying'>, clock: Clock)
   return known.pauses();
 }
 
-function alikeWords({ message }: Failure): string {
-  return `the service refused ${alike} different files alike: ${message}`;
-}
-
 /** Whether the row of a file says that the service itself refused its last create request. */
 function isOfAccount({ lastFailure }: Pick<File, 'lastFailure'>): boolean {
   return lastFailure?.account !== undefined && lastFailure.code !== createsRefusedCode;
-}
-
-/** Whether an answer may be about the account. */
-function isRefusal({ kind, status = 0, code }: Failure): boolean {
-  if (status < 400 || status >= 500 || notOfAccount.has(status)) return false;
-  return (kind === 'permanent' && !ofContent.test(code)) || kind === 'suspended';
 }
 
 function pauseOf({ failure, channel, tries, nextTryAt }: Stop, clock: Clock): Pause {

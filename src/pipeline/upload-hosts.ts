@@ -1,3 +1,5 @@
+import { alikeWithinMs, alikeWords, createAlikeRefusals, isAlikeAtHost, isRefusal } from './alike-refusals.ts';
+import type { AlikeRefusals } from './alike-refusals.ts';
 import { offlineProbeMs } from './file/backoff.ts';
 import type { Events, Pause } from './events.ts';
 import type { Facts } from './file/facts.ts';
@@ -38,6 +40,8 @@ interface Host {
   readonly failedAt: Map<string, number>;
   /** Files whose new address was refused since the host last accepted a file. */
   readonly refused: Set<string>;
+  /** Other refusals since then. */
+  readonly alike: AlikeRefusals;
   /** Files whose address was refused while the host refused every new one. Their records are kept. */
   readonly spared: Set<string>;
 }
@@ -92,8 +96,10 @@ export type UploadHosts = ReturnType<typeof createUploadHosts>;
 export function createUploadHosts(world: {
   readonly clock: Clock;
   readonly events: Events;
-  readonly store: RowStore<'in state' | 'retrying'> & Pick<FileStore, 'load'>;
+  readonly store: RowStore<'in state' | 'retrying' | 'any'> & Pick<FileStore, 'load'>;
   isBack(): void;
+  /** Called with files that have failed by the same refusal, before its repetition showed that they were not to blame. */
+  takeBack(ids: readonly string[], failure: Failure): void;
   /** Schedules the next possible try of a host for this time on the monotonic clock. */
   ringAt?: (host: string, at: number) => void;
 }) {
@@ -111,7 +117,7 @@ export function createUploadHosts(world: {
    */
   const hostOf = (upload: Upload): Host => {
     const origin = originOf(upload.uploadUrl);
-    const host = hosts.get(origin) ?? newHost();
+    const host = hosts.get(origin) ?? newHost(clock);
     hosts.set(origin, host);
     return host;
   };
@@ -130,6 +136,7 @@ export function createUploadHosts(world: {
     host.lastSuccess = { id, at: clock.elapsed() };
     host.failedAt.delete(id);
     host.refused.clear();
+    host.alike.clear();
     host.spared.delete(id);
     if (host.outage === null) return;
     close(host);
@@ -154,9 +161,7 @@ export function createUploadHosts(world: {
     if (outage !== null && outage.trying !== id) return;
     const tries = (outage?.tries ?? 0) + 1;
     const isRefusal = failure.code === refusedAddressesCode;
-    const leastMs = isRefusal || failure.code === webPageCode ? costlyProbeMs : offlineProbeMs(tries - 1);
-    const isOfAccount = accountTroubleOf(failure) !== null;
-    const waitMs = isOfAccount ? accountWaitMs(failure) : Math.max(failure.retryAfterMs ?? 0, leastMs);
+    const waitMs = waitAfter(failure, tries);
     const isTold = outage?.isTold === true;
     host.outage = {
       ...(outage ?? newOutage(failure, clock.elapsed())),
@@ -170,6 +175,20 @@ export function createUploadHosts(world: {
     };
     world.ringAt?.(originOf(uploadUrl), host.outage.nextTryAt);
     if (host.outage.isTold && !isTold) events.emit({ type: 'paused', pause: pauseOf(host.outage, clock) });
+  };
+
+  /**
+   * Recognises a refusal that repeats for different files, and so is not about them.
+   * @returns the failure as classified
+   */
+  const ofAlike = (upload: Upload, failure: Failure): Failure => {
+    if (!isRefusal(failure)) return failure;
+    const host = hostOf(upload);
+    if (isSame(host.outage?.failure, failure)) return { ...failure, kind: 'offline' };
+    const others = host.alike.add(upload.id, failure);
+    if (others === null) return failure;
+    world.takeBack(others, failure);
+    return { ...failure, kind: 'offline', message: alikeWords(originOf(upload.uploadUrl), failure) };
   };
 
   /** Decides whether a refused address means that the whole host refuses. @returns the failure as classified */
@@ -240,7 +259,7 @@ export function createUploadHosts(world: {
       const isOfAccount = accountTroubleOf(answer.failure) !== null;
       const failure = isOfAccount
         ? ({ ...answer.failure, kind: 'offline' } as const)
-        : ofRefusal(upload, answer.failure, isFirstUse);
+        : ofAlike(upload, ofRefusal(upload, answer.failure, isFirstUse));
       if (!isOfHost(failure)) return answer;
       const host = hostOf(upload);
       if (isOfFile(host, upload)) {
@@ -282,21 +301,20 @@ export function createUploadHosts(world: {
       return true;
     },
     /**
-     * Whether new records are worthwhile. False while the only known upload host refuses every new address or, because
-     * of the account, every file. True again
-     * if no file uses the next try, for example because its folder is paused; a new record then tests the host.
+     * Whether new records are worthwhile. False while the only known upload host refuses every new address or every
+     * file. True again if no file uses the next try, for example because its folder is paused; a new record then tests the host.
      */
     mayCreate: (): boolean =>
       ![...hosts].some(
         ([origin, { outage }]) =>
           (lastTaken === null || lastTaken === origin) &&
           outage !== null &&
-          (outage.isRefusal || accountTroubleOf(outage.failure) !== null) &&
+          (outage.isRefusal || accountTroubleOf(outage.failure) !== null || isAlikeAtHost(outage.failure)) &&
           !isOverdue(outage, clock.elapsed()),
       ),
     /**
-     * After a restart, lets one file test whether a host still refuses every new address. Otherwise each file that the
-     * host has not refused yet would lose an attempt.
+     * After a restart, lets one file test whether a host still refuses every new address or every file. Otherwise each
+     * file that the host has not refused yet would lose an attempt or fail.
      *
      * @throws any error from the ledger
      */
@@ -306,11 +324,16 @@ export function createUploadHosts(world: {
       const waiting = await world.store.rows({ group: 'in state', state: 'awaiting upload', limit });
       for (const facts of [...retrying, ...waiting]) {
         const { id, lastFailure } = facts;
-        if (lastFailure === null || !wasRefused(facts)) continue;
+        if (lastFailure === null || !(wasRefused(facts) || isAlikeAtHost(lastFailure))) continue;
         const host = hostOf(facts);
         host.failedAt.set(id, clock.elapsed());
         host.outage ??= newOutage(lastFailure, clock.elapsed());
       }
+      const since = clock.now() - alikeWithinMs;
+      const failed = await world.store.rows({ group: 'any', where: { states: ['failed'], since }, newestFirst: true, limit });
+      for (const { id, uploadUrl, lastFailure } of failed)
+        if (lastFailure !== null && isRefusal(lastFailure) && isSame(outageOf({ id, uploadUrl })?.failure, lastFailure))
+          world.takeBack([id], lastFailure);
     },
     /** Records that the file's step has ended. */
     ended: (id: string): void => {
@@ -338,8 +361,8 @@ export function createUploadHosts(world: {
           close(host);
           failedAt.clear();
         }
-        const remembered = failedAt.size + host.refused.size + host.spared.size;
-        if (host.outage === null && (remembered === 0 || hosts.size > mostRemembered)) hosts.delete(origin);
+        const isKept = failedAt.size + host.refused.size + host.spared.size > 0 || !host.alike.isEmpty();
+        if (host.outage === null && (!isKept || hosts.size > mostRemembered)) hosts.delete(origin);
       }
       return hosts.size;
     },
@@ -363,13 +386,27 @@ export function createUploadHosts(world: {
   }
 }
 
+/** Returns how long a host is left alone after a failed try. @param tries number of failed ones, from 1 */
+function waitAfter(failure: Failure, tries: number): number {
+  const { code, retryAfterMs = 0 } = failure;
+  if (accountTroubleOf(failure) !== null) return accountWaitMs(failure);
+  if (isAlikeAtHost(failure)) return Math.max(retryAfterMs, Math.min(accountProbeMs, costlyProbeMs * 2 ** (tries - 1)));
+  const isCostly = code === refusedAddressesCode || code === webPageCode;
+  return Math.max(retryAfterMs, isCostly ? costlyProbeMs : offlineProbeMs(tries - 1));
+}
+
 /** Returns how long a host that refuses files because of the account is left alone, in milliseconds. */
 function accountWaitMs({ retryAfterMs = accountProbeMs }: Failure): number {
   return Math.min(Math.max(retryAfterMs, costlyProbeMs), 24 * accountProbeMs);
 }
 
-function newHost(): Host {
-  return { outage: null, lastSuccess: null, failedAt: new Map(), refused: new Set(), spared: new Set() };
+function isSame(one: Failure | undefined, { code, status }: Failure): boolean {
+  return one?.code === code && one.status === status;
+}
+
+function newHost(clock: Clock): Host {
+  const alike = createAlikeRefusals(clock);
+  return { outage: null, lastSuccess: null, failedAt: new Map(), refused: new Set(), alike, spared: new Set() };
 }
 
 /** Whether the next try has been due for a minute without a file using it. */

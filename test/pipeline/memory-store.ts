@@ -215,8 +215,15 @@ export class MemoryStore implements Stores {
         return all.filter(isToBeAdopted);
       case 'to compare':
         return all.filter((facts) => isToBeAdopted(facts) && facts.lastFailure?.likeness === undefined);
-      case 'any':
-        return all.filter(({ id }) => wanted.where?.ids?.includes(id) ?? true);
+      case 'any': {
+        const { where: { ids, states, since = 0 } = {}, newestFirst } = wanted;
+        const isLater = ({ end, discoveredAt, endedAt }: Facts): boolean =>
+          end === null || Math.max(discoveredAt, endedAt ?? 0) >= since;
+        const found = all
+          .filter((facts) => (states?.includes(stateOf(facts)) ?? true) && isLater(facts))
+          .filter(({ id }) => ids?.includes(id) ?? true);
+        return newestFirst === true ? found.toReversed() : found;
+      }
       default:
         throw new Error(`the pipeline does not ask for ${wanted.group satisfies 'came in'}`);
     }

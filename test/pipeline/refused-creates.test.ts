@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
 import { failure, someFacts, somePlan, someVersion } from './some-facts.ts';
 import { files, hour, minute, outside, startCore } from './running-core.ts';
@@ -143,12 +144,65 @@ test('the same unknown refusal of three files is one pause, and those that had f
   expect(ofPause(told)).toEqual(['paused', 'resumed']);
 });
 
+describe('after a kill, when three files had been refused alike', () => {
+  const now = outside([]).clock.now();
+  const failed = { end: 'failed', endedAt: now - 2 * minute, lastFailure: unknown, discoveredAt: now - hour } as const;
+  const account = { trouble: 'account', since: now - minute } as const;
+  const waits = { lastFailure: { ...unknown, kind: 'suspended', account }, notBefore: now + 4 * minute } as const;
+
+  test.each([
+    ['the third one waits already', { 2: waits }],
+    ['the third one is sent again', {}],
+  ])('%s: the first two wait too', async (_, others: Record<number, Partial<Facts>>) => {
+    let isRefusing = true;
+    const rows = files(6).map((facts, n) => ({ ...facts, ...(n < 2 && failed), ...others[n] }));
+    const world = refusing(rows, () => (isRefusing ? unknown : null));
+    const { pass, until, store, conductor } = startCore(world);
+    await pass(3 * minute);
+    expect(store.all.filter(({ end }) => end !== null)).toEqual([]);
+    expect(conductor.createsPauses()).toMatchObject([{ code: 'E_1234', trouble: 'account' }]);
+    isRefusing = false;
+    await until(() => isOver(store), 10_000);
+  });
+
+  test.each<[string, Partial<Facts>]>([
+    ['the service has created a record since then', { createdAt: now - minute, videoId: 'vid_0', end: 'done' }],
+    ['that was more than an hour ago', { endedAt: now - 2 * hour }],
+    ['they have a record', { videoId: 'vid_1', uploadUrl: 'u:vid_1' }],
+    ['it was for another reason', { lastFailure: { ...unknown, code: 'E_2' } }],
+  ])('they stay failed if %s', async (_, other) => {
+    const rows = files(3).map((facts, n) => ({ ...facts, ...(n < 2 && failed), ...(n === 0 && other) }));
+    const world = refusing(rows, () => unknown);
+    const { pass, store, conductor } = startCore(world);
+    await pass(3 * minute);
+    expect([store.row('f_1').end, store.row('f_2').end]).toEqual(['failed', 'failed']);
+    expect(conductor.createsPauses()).toEqual([]);
+  });
+});
+
 test('files that are to blame themselves fail once another one gets its record', async () => {
   const isBad = (id: string): boolean => ['f_0', 'f_1', 'f_2', 'f_3'].includes(id);
   const world = refusing(files(8), (id) => (isBad(id) ? unknown : null));
   const { until, store } = startCore(world);
   await until(() => store.all.every(({ end }) => end !== null), 10_000);
   expect(store.all.map(({ id, end }) => end === (isBad(id) ? 'failed' : 'done'))).toEqual(store.all.map(() => true));
+});
+
+test('the same unknown refusal of three uploads is one pause of their host, and no file fails in the end', async () => {
+  const world = outside(files(12));
+  world.service.failing.set('send', { ...unknown, message: 'no uploads today' });
+  const { pass, until, store, told, conductor } = startCore(world);
+  await pass(4 * minute);
+  expect(store.all.filter(({ end }) => end !== null)).toEqual([]);
+  expect(conductor.pause()).toMatchObject({ kind: 'offline', holds: 'uploads', code: 'E_1234' });
+  for (let n = 0; n < 3; n += 1) await pass(4 * hour);
+  expect(store.all.filter(({ end }) => end !== null)).toEqual([]);
+  expect(world.service.count('create')).toBeLessThanOrEqual(8);
+  expect(world.service.count('send')).toBeLessThanOrEqual(4 + 7 + 12);
+  world.service.failing.delete('send');
+  await until(() => isOver(store), 10_000);
+  expect(ofPause(told)).toEqual(['paused', 'resumed']);
+  expect(world.service.count('create')).toBe(12);
 });
 
 test.each([

@@ -12,13 +12,15 @@ function open() {
   const clock = new TestClock(1_000_000);
   const told: DropcastEvent[] = [];
   const store = new MemoryStore();
+  const takenBack: string[] = [];
   const hosts = createUploadHosts({
     clock,
     store,
     events: { emit: (event) => void told.push(event) },
     isBack: () => undefined,
+    takeBack: (ids, { code }) => void takenBack.push(...ids.map((id) => `${id} ${code}`)),
   });
-  return { ...hosts, clock, store, types: () => told.map(({ type }) => type) };
+  return { ...hosts, clock, store, takenBack, types: () => told.map(({ type }) => type) };
 }
 
 const at = (host: string, id = 'f_1') =>
@@ -262,4 +264,105 @@ test.each([
   clock.advance(minute);
   expect(judge(at('one'), refused)).toMatchObject({ failure: { kind: 'offline', retryAfterMs: hour } });
   expect([pause(), mayCreate()]).toEqual([null, true]);
+});
+
+describe('the same refusal', () => {
+  const refused = (of: Partial<Failure> = {}) =>
+    ({ ok: false, failure: failure('permanent', { status: 400, code: 'E_1234', message: 'no', ...of }) }) as const;
+  const kinds = (here: ReturnType<typeof open>, answers: ReturnType<typeof refused>[], host = 'one') =>
+    answers.map((answer, n) => {
+      const judged = here.judge(at(host, `f_${n}`), answer);
+      return judged.ok ? 'ok' : judged.failure.kind;
+    });
+
+  test('of three files is one outage of the host: the first two are taken back, and one file a time tries', () => {
+    const here = open();
+    expect(kinds(here, [refused(), refused(), refused(), refused()])).toEqual([
+      ...['permanent', 'permanent', 'offline', 'offline'],
+    ]);
+    expect(here.takenBack).toEqual(['f_0 E_1234', 'f_1 E_1234']);
+    expect(here.types()).toEqual(['paused']);
+    expect(here.pause()).toMatchObject({
+      holds: 'uploads',
+      code: 'E_1234',
+      why: 'https://one.example refused 3 different files alike: no',
+      nextProbeAt: here.clock.now() + minute,
+    });
+    expect([here.admit(at('one', 'f_5')), here.mayCreate()]).toEqual([false, false]);
+    here.clock.advance(minute);
+    expect([here.admit(at('one', 'f_5')), here.admit(at('one', 'f_6'))]).toEqual([true, false]);
+    here.judge(at('one', 'f_5'), refused());
+    here.ended('f_5');
+    expect(here.pause()).toMatchObject({ nextProbeAt: here.clock.now() + 2 * minute });
+    here.clock.advance(2 * minute);
+    expect(here.admit(at('one', 'f_6'))).toBe(true);
+    here.judge(at('one', 'f_6'), succeeds);
+    expect([here.pause(), here.mayCreate(), here.types()]).toEqual([null, true, ['paused', 'resumed']]);
+  });
+
+  test.each<[string, (here: ReturnType<typeof open>) => unknown]>([
+    ['of one file', ({ judge }) => [0, 1, 2, 3].map(() => judge(at('one'), refused()))],
+    [
+      'with a success in between',
+      (here) => [
+        kinds(here, [refused(), refused()]),
+        here.judge(at('one', 'f_8'), succeeds),
+        here.judge(at('one', 'f_9'), refused()),
+      ],
+    ],
+    [
+      'within more than an hour',
+      (here) => [
+        kinds(here, [refused(), refused()]),
+        here.clock.advance(hour),
+        here.judge(at('one', 'f_9'), refused()),
+      ],
+    ],
+    ['by different hosts', (here) => ['one', 'two', 'three'].map((host) => here.judge(at(host, host), refused()))],
+    ['with different codes', (here) => kinds(here, [refused(), refused({ code: 'E_2' }), refused({ status: 402 })])],
+    [
+      'of their size',
+      (here) =>
+        kinds(
+          here,
+          [1, 2, 3].map(() => refused({ sizeLimit: { from: 'service', mostBytes: 9 } })),
+        ),
+    ],
+    ...[413, 415, 422].map((status): [string, (here: ReturnType<typeof open>) => unknown] => [
+      `with ${status}`,
+      (here) =>
+        kinds(
+          here,
+          [1, 2, 3].map(() => refused({ status })),
+        ),
+    ]),
+    ...['BadDigest', 'InvalidRequest', 'checksum_mismatch', 'unsupported_media'].map(
+      (code): [string, (here: ReturnType<typeof open>) => unknown] => [
+        `with ${code}`,
+        (here) =>
+          kinds(
+            here,
+            [1, 2, 3].map(() => refused({ code })),
+          ),
+      ],
+    ),
+  ])('%s concerns the files', (_, happens) => {
+    const here = open();
+    happens(here);
+    expect([here.pause(), here.takenBack]).toEqual([null, []]);
+  });
+
+  test('is known after a restart: one file tries, and those that failed before are taken back', async () => {
+    const here = open();
+    const lastFailure = failure('offline', { status: 400, code: 'E_1234', message: 'all refused' });
+    const before = failure('permanent', { status: 400, code: 'E_1234' });
+    const failed = { end: 'failed', endedAt: here.clock.now() } as const;
+    await here.store.insert({ ...at('one', 'f_1'), ...failed, lastFailure: before });
+    await here.store.insert({ ...at('two', 'f_2'), ...failed, lastFailure: before });
+    await here.store.insert({ ...at('one', 'f_3'), ...failed, lastFailure: { ...before, code: 'E_2' } });
+    await here.store.insert({ ...at('one', 'f_4'), lastFailure, notBefore: 1 });
+    await here.recall();
+    expect(here.takenBack).toEqual(['f_1 E_1234']);
+    expect([here.admit(at('one', 'f_5')), here.admit(at('one', 'f_4'))]).toEqual([true, false]);
+  });
 });
