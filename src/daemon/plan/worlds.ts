@@ -56,7 +56,7 @@ export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {
       ...paceOf(daemon),
       quota: await quotaRoomOf(config, ledger),
     },
-    refusal: refusalOfAll(conductor.createsPauses()),
+    refusal: refusalOfAll(daemon.conductor.createsPauses()),
     whyAway: async (folder) => {
       const status = folders.status().find(({ path }) => path === folder);
       return status?.state === 'frozen' ? status.why : null;
