@@ -184,11 +184,12 @@ export function createUploadHosts(world: {
   const ofAlike = (upload: Upload, failure: Failure): Failure => {
     if (!isRefusal(failure)) return failure;
     const host = hostOf(upload);
-    if (isSame(host.outage?.failure, failure)) return { ...failure, kind: 'offline' };
+    const ofHost = (message: string): Failure => ({ ...failure, kind: 'offline', message });
+    if (isSame(host.outage?.failure, failure)) return ofHost(failure.message);
     const others = host.alike.add(upload.id, failure);
     if (others === null) return failure;
     world.takeBack(others, failure);
-    return { ...failure, kind: 'offline', message: alikeWords(originOf(upload.uploadUrl), failure) };
+    return ofHost(alikeWords(originOf(upload.uploadUrl), failure));
   };
 
   /** Decides whether a refused address means that the whole host refuses. @returns the failure as classified */
