@@ -179,7 +179,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     takeBack,
     ringAt: (at) => loop.ringAt('refused creates', at),
   });
-  const quota = createQuota({ ...world, ringAt: (at) => loop.ringAt('quota', at) });
+  const quota = createQuota({ ...world, isShared: world.elsewhere !== null, ringAt: (at) => loop.ringAt('quota', at) });
   const service = judgedService(world, { breaker, uploadHosts, names, refusedCreates, stopping: signal });
   const unconfirmed = createUnconfirmedCreates(world);
   const runner = createRunner({

@@ -23,6 +23,8 @@ export interface QuotaWorld {
   readonly clock: Clock;
   readonly events: Events;
   readonly logger: Logger;
+  /** Whether other hosts create records in the same ledger. */
+  readonly isShared: boolean;
   /** Null if there is no quota. A reload may change it. */
   quota(): QuotaNow | null;
   /** Returns the duration of a file in seconds; null if it is unknown. */
@@ -33,7 +35,7 @@ export interface QuotaWorld {
 /** Name of the note with the minutes of the present period, which the rows do not have. */
 const minutesNote = 'quota_minutes';
 
-/** How long a count may be used before it is renewed, because other hosts create records too. */
+/** How long a count may be used before it is renewed. */
 const countEveryMs = 10_000;
 
 /** Wait of a file that fits only if a request under way is refused. */
@@ -61,11 +63,11 @@ export function createQuota(world: QuotaWorld) {
     return done;
   };
 
-  /** Returns what was created in the present period. */
-  const count = async (quota: QuotaNow): Promise<QuotaAmount> => {
+  /** Returns what was created in the present period, as counted at most `atMostMs` ago. */
+  const count = async (quota: QuotaNow, atMostMs = countEveryMs): Promise<QuotaAmount> => {
     const { since } = quota;
     const before = counted?.since === since ? counted : null;
-    if (before !== null && clock.elapsed() - before.at < countEveryMs) return before.used;
+    if (before !== null && clock.elapsed() - before.at < atMostMs) return before.used;
     const stored = await usedIn(store, quota);
     // The row of a record that was created just now may not be written yet.
     const used = before === null ? stored : largest(before.used, stored);
@@ -116,7 +118,8 @@ export function createQuota(world: QuotaWorld) {
       if (quota === null || underWay.has(facts.id)) return null;
       const own = await amountOf(facts, quota);
       return inTurn(async () => {
-        const used = await count(quota);
+        // Other hosts create records too; only the requests that they have under way are unknown.
+        const used = await count(quota, world.isShared ? 0 : countEveryMs);
         const likely = withUnderWay(used);
         const full = limits.find((limit) => used[limit] + own[limit] > quota.most[limit]);
         // A file that is larger than the whole quota may go first: only the service can refuse it.

@@ -289,8 +289,13 @@ export async function createsPausesIn(store: RefusedStore, clock: Clock): Promis
   const nothing = (): void => undefined;
   const events = { emit: nothing };
   const known = createRefusedCreates({
-    ...{ store, clock, events, turn: alwaysOurs },
-    ...{ isBack: nothing, takeBack: nothing, ringAt: nothing },
+    store,
+    clock,
+    events,
+    turn: alwaysOurs,
+    isBack: nothing,
+    takeBack: nothing,
+    ringAt: nothing,
   });
   await known.recall();
   return known.pauses();

@@ -34,7 +34,12 @@ export interface FleetMember {
 /** @param of.expect of the shared folder @param of.server has the database; else that of all tests @param of.logger of all members */
 export async function startFleet(
   options: HostOptions = {},
-  of: { readonly expect?: FolderSettings['expect']; readonly server?: SharedServer; readonly logger?: Logger } = {},
+  of: {
+    readonly expect?: FolderSettings['expect'];
+    readonly server?: SharedServer;
+    readonly logger?: Logger;
+    readonly quota?: NonNullable<Settings['service']>['quota'];
+  } = {},
 ): Promise<RunningFleet> {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await freshDatabase(of.server));
@@ -46,7 +51,7 @@ export async function startFleet(
     const rules = [{ match: '**', channel: 'ch_main', publish: ['feed_news'] }];
     const folder = { settle: '50ms', rescan: '1s', rules };
     const settings: Settings = {
-      service: { base_url: service.baseUrl, api_key: service.key },
+      service: { base_url: service.baseUrl, api_key: service.key, ...(of.quota && { quota: of.quota }) },
       state_dir: `state-${name}`,
       host_name: name,
       ledger: database.url,

@@ -277,9 +277,9 @@ describe('the same refusal', () => {
 
   test('of three files is one outage of the host: the first two are taken back, and one file a time tries', () => {
     const here = open();
-    expect(kinds(here, [refused(), refused(), refused(), refused()])).toEqual([
-      ...['permanent', 'permanent', 'offline', 'offline'],
-    ]);
+    expect(kinds(here, [refused(), refused(), refused(), refused()])).toEqual(
+      'permanent permanent offline offline'.split(' '),
+    );
     expect(here.takenBack).toEqual(['f_0 E_1234', 'f_1 E_1234']);
     expect(here.types()).toEqual(['paused']);
     expect(here.pause()).toMatchObject({
