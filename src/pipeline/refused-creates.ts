@@ -186,7 +186,12 @@ export function createRefusedCreates(world: {
     const { store } = world;
     const now = clock.now();
     const since = now - alikeWithinMs;
-    const rows = await store.rows({ group: 'any', where: { states: ['failed'], since }, newestFirst: true, limit: mostRecalled });
+    const rows = await store.rows({
+      group: 'any',
+      where: { states: ['failed'], since },
+      newestFirst: true,
+      limit: mostRecalled,
+    });
     const found: { readonly id: string; readonly failure: Failure; readonly agoMs: number }[] = [];
     for (const { id, videoId, lastFailure, endedAt } of rows) {
       const at = believed(endedAt ?? 0, now);

@@ -331,7 +331,12 @@ export function createUploadHosts(world: {
         host.outage ??= newOutage(lastFailure, clock.elapsed());
       }
       const since = clock.now() - alikeWithinMs;
-      const failed = await world.store.rows({ group: 'any', where: { states: ['failed'], since }, newestFirst: true, limit });
+      const failed = await world.store.rows({
+        group: 'any',
+        where: { states: ['failed'], since },
+        newestFirst: true,
+        limit,
+      });
       for (const { id, uploadUrl, lastFailure } of failed)
         if (lastFailure !== null && isRefusal(lastFailure) && isSame(outageOf({ id, uploadUrl })?.failure, lastFailure))
           world.takeBack([id], lastFailure);

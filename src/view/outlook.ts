@@ -226,8 +226,7 @@ function quotaWords(quota: Pace['quota'], nowMs: number): string {
   const { left, most, resetsInMs } = quota;
   const videos = most.videos === Infinity ? [] : [`${left.videos} of ${most.videos} videos are left`];
   const bytes = most.bytes === Infinity ? [] : [`${size(left.bytes)} of ${size(most.bytes)} are left`];
-  const minutes =
-    most.minutes === Infinity ? [] : [`${Math.floor(left.minutes)} of ${most.minutes} minutes are left`];
+  const minutes = most.minutes === Infinity ? [] : [`${Math.floor(left.minutes)} of ${most.minutes} minutes are left`];
   return [...videos, ...bytes, ...minutes, `more from ${clockTime(nowMs + resetsInMs, nowMs)} on`].join('; ');
 }
 
