@@ -64,7 +64,7 @@ const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 const MAX_MEDIA_BYTES = 64 * 1024 * 1024;
 
 /**
- * Returns the document as of one moment; files that are deleted meanwhile are left out.
+ * Returns the document as of one moment; a file deleted during the export is left out.
  * @throws ApiError 409 the files are too many for one document
  */
 export async function snapshotText({ records, ...parts }: SnapshotParts, isWithMedia: boolean): Promise<string> {
