@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Config } from '../../config/config.ts';
-import type { NotifyTested, TestNotifications } from '../../daemon/control/routes/notify.ts';
+import type { ControlPorts, NotifyTested } from '../../daemon/control/routes.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { createSend, tryTargets } from '@dropcast/notify';
 import { commandDaemonOr } from '../control.ts';
@@ -31,7 +31,7 @@ export async function notifyTest(shell: Shell, options: Shared, name?: string): 
 }
 
 /** Creates the notification test, for the daemon or for this process if none is running. */
-export function testNotifications(config: () => Config, env: Shell['env']): TestNotifications {
+export function testNotifications(config: () => Config, env: Shell['env']): ControlPorts['testNotifications'] {
   return (name) => {
     const targets = config().notify.filter((target) => name === null || target.name === name);
     return tryTargets(targets, { send: createSend(env), now: Date.now(), host: hostname() });

@@ -8,7 +8,7 @@ import type { Config, FolderConfig } from '../../config/config.ts';
 import type { FileView } from '../../view/files/file-view.ts';
 import type { ShowView } from '../../view/files/show-view.ts';
 import { stageOfState } from '../../view/stages.ts';
-import type { TestClipEnded } from '../../daemon/control/routes/test-clip.ts';
+import type { TestClipEnded } from '../../daemon/control/routes.ts';
 import { createRouter } from '../../intake/folder-router.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { commandDaemon, queryRunningDaemon } from '../control.ts';

@@ -6,8 +6,7 @@ import { isIgnored } from '../../pipeline/file/reasons.ts';
 import { firstNames } from '../../view/words/text.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords } from '../../view/hosts/host-words.ts';
-import { diskHangs, Patience } from './patience.ts';
-import { Answers, wantedFiles } from './wanted.ts';
+import { Answers, diskHangs, Patience, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';
 
 export interface IgnoreWanted extends WantedFiles {

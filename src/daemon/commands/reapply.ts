@@ -10,8 +10,7 @@ import type { Facts } from '../../pipeline/file/facts.ts';
 import { stageOf } from '../../view/stages.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords, whyElsewhere } from '../../view/hosts/host-words.ts';
-import { diskHangs, Patience } from './patience.ts';
-import { Answers, wantedFiles } from './wanted.ts';
+import { Answers, diskHangs, Patience, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFiles } from './wanted.ts';
 
 export interface ReapplyResult extends CommandResult {

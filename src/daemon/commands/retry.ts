@@ -8,8 +8,7 @@ import type { Applied } from '../../pipeline/steps/runner.ts';
 import { firstNames } from '../../view/words/text.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords, whyElsewhere } from '../../view/hosts/host-words.ts';
-import { diskHangs, Patience } from './patience.ts';
-import { Answers, wantedFiles } from './wanted.ts';
+import { Answers, diskHangs, Patience, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';
 
 /** The result of a retry for each file. */

@@ -1,31 +1,39 @@
+import type { TargetAnswer } from '@dropcast/notify';
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { limitedBody, MOST_BODY_BYTES } from '../../http/limited-body.ts';
-import { adoptionOf, confirmAdoption } from '../adoption/adoption.ts';
-import type { Daemon } from '../daemon.ts';
+import type { HistoryLine } from '../../ledger/history.ts';
+import { redactedAddress } from '../../pipeline/file/facts.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
 import { viewOf } from '../../view/files/file-view.ts';
-import { commandRoutes } from './routes/commands.ts';
-import { eventRoutes } from './routes/events.ts';
-import { notifyRoutes } from './routes/notify.ts';
-import type { TestNotifications } from './routes/notify.ts';
-import { fileRoutes } from './routes/files.ts';
+import { filesOf } from '../../view/files/files-view.ts';
+import { queryWords, readQuery } from '../../view/files/query.ts';
+import { foundOf } from '../../view/files/show-view.ts';
+import { sizeLimitOf } from '../../view/files/size-limit-view.ts';
+import { suspectsOf } from '../../view/files/suspects.ts';
+import { overviewView, statusView } from '../../view/picture/documents.ts';
+import type { LivePicture } from '../../view/picture/picture.ts';
+import { mostOfAll } from '../../view/picture/take-picture.ts';
+import { nothingChanged } from '../../view/words/unavailable-words.ts';
+import { adoptionOf, confirmAdoption } from '../adoption/adoption.ts';
+import { dismiss } from '../commands/dismiss.ts';
+import { drain, forget, hostsOf } from '../commands/hosts.ts';
+import type { DrainWanted } from '../commands/hosts.ts';
+import { ignore } from '../commands/ignore.ts';
+import type { IgnoreWanted } from '../commands/ignore.ts';
+import { adoptFolder, pause, resume } from '../commands/pause.ts';
+import type { PauseWanted, ResumeWanted } from '../commands/pause.ts';
+import { publish } from '../commands/publish.ts';
+import { reapply } from '../commands/reapply.ts';
+import { retry } from '../commands/retry.ts';
+import type { RetryWanted } from '../commands/retry.ts';
+import type { CommandOptions, WantedFiles } from '../commands/wanted.ts';
+import type { Daemon } from '../daemon.ts';
 import { planOf } from '../plan/plan.ts';
 import { streamPlan } from '../plan/stream.ts';
 import { worldOfDaemon } from '../plan/worlds.ts';
 import type { ReloadPlan } from '../rules/plan-reload.ts';
-import { endTestClip } from './routes/test-clip.ts';
-import { dismiss } from '../commands/dismiss.ts';
-import { sizeLimitOf } from '../../view/files/size-limit-view.ts';
-import { suspectsOf } from '../../view/files/suspects.ts';
-import { overviewView, statusView } from '../../view/picture/documents.ts';
-import { mostOfAll } from '../../view/picture/take-picture.ts';
-import type { LivePicture } from '../../view/picture/picture.ts';
-import { nothingChanged } from '../../view/words/unavailable-words.ts';
-import type { HistoryLine } from '../../ledger/history.ts';
-import { redactedAddress } from '../../pipeline/file/facts.ts';
-import type { Facts } from '../../pipeline/file/facts.ts';
-import { drain, forget, hostsOf } from '../commands/hosts.ts';
-import type { DrainWanted } from '../commands/hosts.ts';
+import { eventRoutes } from './event-routes.ts';
 
 /** The result of a reload. */
 export interface Reloaded {
@@ -37,6 +45,19 @@ export interface Reloaded {
   readonly config: string;
   /** The changes that the reload would make, if it was only planned. */
   readonly plan?: ReloadPlan;
+}
+
+/** The result of `POST /notify/test`. */
+export interface NotifyTested {
+  readonly v: 1;
+  readonly targets: readonly TargetAnswer[];
+}
+
+/** The result of `POST /test-clip/ended`. */
+export interface TestClipEnded {
+  readonly v: 1;
+  /** False: no such file. */
+  readonly ok: boolean;
 }
 
 /** The limits and rights of a socket's users. */
@@ -59,7 +80,8 @@ export interface ControlPorts {
   reload(how: { readonly isPlanned: boolean }): Promise<Reloaded>;
   /** Returns a single-use link that opens the status page with this right; null without a page. */
   pageLink(right: 'look' | 'change'): string | null;
-  readonly testNotifications: TestNotifications;
+  /** Sends a test message to the named notification target; null: to all targets. */
+  testNotifications(name: string | null): Promise<readonly TargetAnswer[]>;
 }
 
 /** Read-only routes for members of the socket's group. */
@@ -83,15 +105,17 @@ export function readRoutes(
   app.get('/picture', async (context) =>
     context.json(await (context.req.query('fresh') === '1' ? now(context) : daemon.picture())),
   );
-  app.route('/', fileRoutes(daemon, mostFiles));
-  app.get('/moves', async (context) => {
-    return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });
-  });
+  app.get('/files', (context) => listFiles(context, daemon, mostFiles));
+  app.get('/file', async (context) => context.json(await foundOf(ledger, daemon, context.req.query('name') ?? '')));
+  app.get('/settling', (context) => context.json(settlingOf(daemon, context.req.query('path') ?? '')));
+  app.get('/moves', async (context) =>
+    context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') }),
+  );
   app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
   app.get('/size-limit', async (context) => context.json(await sizeLimitOf(ledger)));
   app.get('/adoption', async (context) => context.json(await adoptionOf(ledger, daemon.conductor.comparison())));
   app.route('/', eventRoutes(daemon));
-  app.route('/', hostRoutes(daemon));
+  app.get('/hosts', async (context) => context.json(await hostsOf(daemon.fleet, ledger)));
   app.get('/page', (context) => context.json({ v: 1, link: pageLink(right) }));
   return app;
 }
@@ -104,48 +128,45 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
     const why = isLocal(context.req) ? null : (daemon.fleet?.whyAway() ?? null);
     return why === null ? next() : refuse(context, 503, nothingChanged(why));
   });
-  app.route('/', commandRoutes(daemon, bodyOf));
-  app.route('/', hostCommandRoutes(daemon, bodyOf));
   app.get('/facts', async (context) => context.json(await factsInNeed(daemon)));
-  app.post('/suspects/dismiss', (context) =>
-    withBody(context, async (body) =>
-      context.json(await dismiss(daemon, body as { readonly names: readonly string[] })),
-    ),
-  );
-  app.post('/add', (context) =>
-    withBody(context, async (body) => {
-      const { path } = body as { readonly path: string };
-      const result = await daemon.folders.add(path);
-      if (!result.ok) return context.json({ v: 1, ok: false, why: result.why });
-      const [facts] = await daemon.ledger.find(path);
-      return context.json({ v: 1, ok: true, as: result.as, file: facts === undefined ? null : viewOf(daemon, facts) });
-    }),
-  );
-  app.post('/plan', (context) =>
-    withBody(context, async (body) => {
-      const wanted = body as { readonly path: string | null; readonly isHashing: boolean };
-      const world = await worldOfDaemon(daemon);
-      return streamPlan((options) => planOf(world, { ...options, ...wanted }));
-    }),
-  );
-  app.post('/adoption/confirm', async (context) =>
-    context.json(await confirmAdoption(daemon.ledger, (id, event) => daemon.conductor.apply(id, event))),
-  );
-  app.post('/test-clip/ended', (context) =>
-    withBody(context, async (body) => context.json(await endTestClip(daemon, body as { readonly id: string }))),
-  );
-  // Counts a request that a command is about to send with the daemon's key.
-  app.post('/request', async (context) => {
-    await daemon.gate.take('finish', AbortSignal.timeout(longestTurnMs));
-    return context.json({ v: 1 });
+  // Bodies are not validated: both ends are the same program.
+  const post = (path: string, act: (body: never) => Promise<object>): void => {
+    app.post(path, async (context) => {
+      const body = await limitedBody(context.req.raw);
+      if (body === null)
+        return refuse(context, 413, `a command may have ${MOST_BODY_BYTES / 1024} KiB: name fewer files at once`);
+      const result = await act(JSON.parse(new TextDecoder().decode(body) || '{}') as never);
+      return result instanceof Response ? result : context.json(result);
+    });
+  };
+  post('/ignore', (body: IgnoreWanted & CommandOptions) => ignore(daemon, body, body));
+  post('/retry', (body: RetryWanted & CommandOptions) => retry(daemon, body, body));
+  post('/reapply', (body: WantedFiles & CommandOptions) => reapply(daemon, body, body));
+  post('/publish', (body: { readonly feeds: readonly string[] } & CommandOptions) => publish(daemon, body, body));
+  post('/pause', (body: PauseWanted) => pause(daemon, body));
+  post('/resume', async (body: ResumeWanted) => ({ v: 1, ...(await resume(daemon, body)) }));
+  post('/adopt', async ({ folder }: { readonly folder: string }) => ({ v: 1, ...(await adoptFolder(daemon, folder)) }));
+  post('/hosts/drain', (body: DrainWanted) => drain(daemon.fleet, body));
+  post('/hosts/forget', (body: { readonly name: string }) => forget(daemon.fleet, body));
+  post('/suspects/dismiss', (body: { readonly names: readonly string[] }) => dismiss(daemon, body));
+  post('/add', ({ path }: { readonly path: string }) => addFile(daemon, path));
+  post('/plan', async (wanted: { readonly path: string | null; readonly isHashing: boolean }) => {
+    const world = await worldOfDaemon(daemon);
+    return streamPlan((options) => planOf(world, { ...options, ...wanted }));
   });
-  app.route('/', notifyRoutes(ports.testNotifications));
-  app.post('/reload', (context) =>
-    withBody(context, async (body) => {
-      const { plan: isPlanned = false } = body as { readonly plan?: boolean };
-      return context.json({ v: 1, ...(await ports.reload({ isPlanned })) });
-    }),
-  );
+  post('/adoption/confirm', () => confirmAdoption(daemon.ledger, (id, event) => daemon.conductor.apply(id, event)));
+  post('/test-clip/ended', ({ id }: { readonly id: string }) => endTestClip(daemon, id));
+  // Counts a request that a command is about to send with the daemon's key.
+  post('/request', async () => {
+    await daemon.gate.take('finish', AbortSignal.timeout(longestTurnMs));
+    return { v: 1 };
+  });
+  post('/notify/test', async ({ target }: { readonly target: string | null }): Promise<NotifyTested> => {
+    return { v: 1, targets: await ports.testNotifications(target) };
+  });
+  post('/reload', async ({ plan: isPlanned = false }: { readonly plan?: boolean }) => {
+    return { v: 1, ...(await ports.reload({ isPlanned })) };
+  });
   return app;
 }
 
@@ -157,22 +178,52 @@ function isLocal({ method, path }: { readonly method: string; readonly path: str
   return method !== 'POST' || path === '/plan' || path === '/reload' || path === '/notify/test';
 }
 
-/** Bodies are not validated: both ends are the same program. */
-async function withBody(context: Context, answer: (body: unknown) => Promise<Response>): Promise<Response> {
-  const body = await bodyOf(context);
-  return body instanceof Response ? body : answer(body);
-}
-
-/** @returns the parsed body, or the response that rejects it */
-async function bodyOf(context: Context): Promise<unknown> {
-  const body = await limitedBody(context.req.raw);
-  if (body !== null) return JSON.parse(new TextDecoder().decode(body) || '{}') as unknown;
-  return refuse(context, 413, `a command may have ${MOST_BODY_BYTES / 1024} KiB: name fewer files at once`);
-}
-
 function refuse(context: Context, status: 400 | 403 | 404 | 413 | 500 | 503, message: string): Response {
   // Closing the connection avoids waiting for the rest of the oversized body.
   return context.json({ error: { message } }, status, status === 413 ? { connection: 'close' } : {});
+}
+
+/**
+ * A page of files, filtered as in `queryWords`; `after`, `before` (cursors), `limit`, `counts=1`.
+ *
+ * @param mostFiles maximum number of files in one list
+ */
+async function listFiles(context: Context, daemon: Daemon, mostFiles: number): Promise<Response> {
+  const asked = context.req.query();
+  const limit = Number(asked['limit'] ?? 100);
+  const words = Object.fromEntries(queryWords.map((word) => [word, asked[word]]));
+  const { selection, problems } = readQuery(words, Date.now());
+  const tooMany = `one list may have 1 to ${mostFiles} files; root and the user of the daemon get more`;
+  const isLimit = Number.isInteger(limit) && limit >= 1 && limit <= mostFiles;
+  const wrong = [...problems, ...(isLimit ? [] : [tooMany])];
+  if (wrong.length > 0) return refuse(context, 400, wrong.join('\n'));
+  const range = { after: asked['after'], before: asked['before'], limit };
+  return context.json(await filesOf(daemon.ledger, daemon, { selection, range, isCounted: asked['counts'] === '1' }));
+}
+
+/** Returns what a file is settling for, and why its folder is frozen. */
+function settlingOf({ folders }: Pick<Daemon, 'folders'>, path: string): object {
+  const file = folders.settling().find((one) => `${one.folder}/${one.path}` === path);
+  const around = folders.status().filter((folder) => path.startsWith(`${folder.path}/`));
+  const inner = around.toSorted((one, other) => other.path.length - one.path.length)[0];
+  return { v: 1, why: file?.why ?? null, frozen: inner?.state === 'frozen' ? inner.why : null };
+}
+
+async function addFile(daemon: Daemon, path: string): Promise<object> {
+  const result = await daemon.folders.add(path);
+  if (!result.ok) return { v: 1, ok: false, why: result.why };
+  const [facts] = await daemon.ledger.find(path);
+  return { v: 1, ok: true, as: result.as, file: facts === undefined ? null : viewOf(daemon, facts) };
+}
+
+/** The reason recorded for a test clip. Explains why its video is gone. */
+const clipEnded = 'a test clip: its video and its file were deleted on purpose';
+
+/** Records that a command deleted the video and file of its test clip, so that the row needs no attention. */
+async function endTestClip({ rows, conductor }: Daemon, id: string): Promise<TestClipEnded> {
+  await conductor.apply(id, { type: 'IGNORE', by: 'a test clip' });
+  const facts = await rows.claim(id, (row) => row.write({ why: clipEnded }, clipEnded));
+  return { v: 1, ok: facts !== null };
 }
 
 /** The response to `GET /facts`. */
@@ -181,7 +232,8 @@ interface FactsView {
   readonly files: readonly { readonly facts: Facts; readonly history: readonly HistoryLine[] }[];
 }
 
-const mostFiles = 200;
+/** Maximum number of files in `GET /facts`. */
+const mostInNeed = 200;
 
 /**
  * `GET /facts`: the raw rows of the newest files that need attention. Upload addresses, which grant access to anybody,
@@ -191,7 +243,7 @@ async function factsInNeed({ ledger }: Pick<Daemon, 'ledger'>): Promise<FactsVie
   const rows = await ledger.rows({
     group: 'any',
     where: { states: ['failed', 'held'] },
-    limit: mostFiles,
+    limit: mostInNeed,
     newestFirst: true,
   });
   const files = await Promise.all(
@@ -201,29 +253,4 @@ async function factsInNeed({ ledger }: Pick<Daemon, 'ledger'>): Promise<FactsVie
     })),
   );
   return { v: 1, files };
-}
-
-/** `GET /hosts`: the members of the fleet. */
-function hostRoutes({ fleet, ledger }: Pick<Daemon, 'fleet' | 'ledger'>): Hono {
-  const app = new Hono();
-  app.get('/hosts', async (context) => context.json(await hostsOf(fleet, ledger)));
-  return app;
-}
-
-/**
- * `POST /hosts/drain`, `/hosts/forget`.
- *
- * @param readBody returns a request's body, or the response that rejects it
- */
-function hostCommandRoutes({ fleet }: Pick<Daemon, 'fleet'>, readBody: (context: Context) => Promise<unknown>): Hono {
-  const app = new Hono();
-  app.post('/hosts/drain', async (context) => {
-    const body = await readBody(context);
-    return body instanceof Response ? body : context.json(await drain(fleet, body as DrainWanted));
-  });
-  app.post('/hosts/forget', async (context) => {
-    const body = await readBody(context);
-    return body instanceof Response ? body : context.json(await forget(fleet, body as { readonly name: string }));
-  });
-  return app;
 }

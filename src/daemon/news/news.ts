@@ -1,7 +1,7 @@
 import type { DropcastEvent } from '../../pipeline/events.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import { eventWords } from '../../view/words/events.ts';
-import type { EventWords } from '../../view/words/events.ts';
+import type { EventWords, NewsLevel } from '../../view/words/events.ts';
 
 /** Public contract (`events --json`). `missed` replaces lines that a slow reader did not receive. */
 export type NewsType =
@@ -68,4 +68,23 @@ function subjectOf(event: DropcastEvent): (Pick<News, 'type'> & Partial<News>) |
     default:
       return { type: event.type };
   }
+}
+
+/** Sorted from least to most severe. */
+export const newsLevels: readonly NewsLevel[] = ['info', 'warn', 'error'];
+
+export function isLevel(word: string): word is NewsLevel {
+  return (newsLevels as readonly string[]).includes(word);
+}
+
+/** Whether a line has this level or a more severe one. */
+export function isAtLeast({ level }: Pick<News, 'level'>, least: string): boolean {
+  return newsLevels.indexOf(level) >= (isLevel(least) ? newsLevels.indexOf(least) : 0);
+}
+
+/** Whether a line is about a path or anything below it. Lines about everything concern each folder too. */
+export function isIn({ folder, path }: Pick<News, 'folder' | 'path'>, wanted: string): boolean {
+  if (folder === null) return true;
+  const place = path === null ? folder : `${folder}/${path}`;
+  return place === wanted || place.startsWith(`${wanted}/`);
 }

@@ -7,7 +7,7 @@ import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import type { Plan } from '../../routing/plan.ts';
-import { Patience } from '../commands/patience.ts';
+import { Patience } from '../commands/wanted.ts';
 import { asksAgain } from '../commands/reapply.ts';
 
 /** The outcome of the rules for a file. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ignore } from '../../../src/daemon/commands/ignore.ts';
 import { pause, resume } from '../../../src/daemon/commands/pause.ts';
 import { publish } from '../../../src/daemon/commands/publish.ts';
-import { Patience } from '../../../src/daemon/commands/patience.ts';
+import { Patience } from '../../../src/daemon/commands/wanted.ts';
 import { asksAgain, reapply } from '../../../src/daemon/commands/reapply.ts';
 import { retry } from '../../../src/daemon/commands/retry.ts';
 import type { CommandResult } from '../../../src/daemon/commands/wanted.ts';

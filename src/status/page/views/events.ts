@@ -15,7 +15,7 @@ import {
 import { html } from 'hono/html';
 import { clockTime, dayAndSecond } from '../../../view/words/text.ts';
 import type { NewsLine } from '../../../daemon/news/lines.ts';
-import { isAtLeast, isIn } from '../../../daemon/news/selection.ts';
+import { isAtLeast, isIn } from '../../../daemon/news/news.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
 import { fileAddress } from '../elements.ts';
 

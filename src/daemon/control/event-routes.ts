@@ -1,9 +1,9 @@
+import { clearInterval, setInterval } from 'node:timers';
 import { Hono } from 'hono';
-import type { Daemon } from '../../daemon.ts';
-import type { NewsLine } from '../../news/lines.ts';
-import { isAtLeast, isIn, isLevel, newsLevels } from '../../news/selection.ts';
-import { pastPage, shownHost, whyNoCursor } from '../../news/past-lines.ts';
-import { followNews, newsText } from '../../news/stream.ts';
+import type { Daemon } from '../daemon.ts';
+import type { NewsLine, NewsLines } from '../news/lines.ts';
+import { isAtLeast, isIn, isLevel, newsLevels } from '../news/news.ts';
+import { pastPage, shownHost, whyNoCursor } from '../news/past-lines.ts';
 
 /** The first line of the response. Identifies the daemon run that the line numbers belong to. */
 export interface NewsHead {
@@ -76,4 +76,103 @@ function whyNot(
     path === folder || path.startsWith(`${folder}/`) || folder?.startsWith(`${path}/`) === true;
   if (folder === null || folders.some(isKnown)) return null;
   return `${folder} is not in a watched folder; the watched folders are: ${folders.join(', ')}`;
+}
+
+interface FollowOptions {
+  /** The initial lines, oldest first. */
+  readonly first: readonly NewsLine[];
+  /** Selects which later lines to send. */
+  readonly isWanted: (line: NewsLine) => boolean;
+  /** Sent before all lines. */
+  readonly head: object;
+  readonly ended: () => void;
+}
+
+/** Replaces the lines that a slow reader missed. */
+interface Missed extends NewsLine {
+  readonly missed: number;
+}
+
+/** Maximum number of lines buffered for a slow reader. */
+const MOST_WAITING = 1_000;
+
+/** Interval of keep-alive lines, in milliseconds. An empty line shows that a quiet daemon is not hung. */
+const quietMs = 10_000;
+
+/**
+ * Streams events, one line of JSON each, until the reader disconnects. A slow reader misses some, and one line reports
+ * how many.
+ */
+function followNews(news: Pick<NewsLines, 'listen'>, { first, isWanted, head, ended }: FollowOptions): Response {
+  const waiting: (NewsLine | null)[] = [...first];
+  let missed: Missed | null = null;
+  let woken = Promise.withResolvers<void>();
+  const push = (line: NewsLine | null): void => {
+    waiting.push(line);
+    woken.resolve();
+  };
+  const forget = news.listen((line) => {
+    if (!isWanted(line)) return;
+    if (waiting.length >= MOST_WAITING) {
+      missed = leftOut(missed, line);
+      return;
+    }
+    if (missed !== null) push(missed);
+    missed = null;
+    push(line);
+  });
+  const timer = setInterval(() => {
+    if (waiting.length === 0) push(null);
+  }, quietMs).unref();
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(encoder.encode(textOf(head))),
+    pull: async (controller) => {
+      if (waiting.length === 0 && missed === null) {
+        woken = Promise.withResolvers<void>();
+        await woken.promise;
+      }
+      const isRead = waiting.length === 0;
+      const line = isRead ? missed : (waiting.shift() ?? null);
+      if (isRead) missed = null;
+      controller.enqueue(encoder.encode(line === null ? '\n' : textOf(line)));
+    },
+    cancel: () => {
+      clearInterval(timer);
+      forget();
+      ended();
+    },
+  });
+  return new Response(body, { headers: ndjson });
+}
+
+/** Returns the given lines as NDJSON, without following. */
+function newsText(head: object, lines: readonly NewsLine[]): Response {
+  return new Response([head, ...lines].map(textOf).join(''), { headers: ndjson });
+}
+
+/** Returns the line that reports how many lines a slow reader missed. It replaces the last one missed. */
+function leftOut(before: Missed | null, { seq, at }: NewsLine): Missed {
+  const missed = (before?.missed ?? 0) + 1;
+  const lines = missed === 1 ? 'A line was' : `${missed} lines were`;
+  const text = `${lines} skipped: this reader is too slow for the events`;
+  return {
+    v: 1,
+    seq,
+    at,
+    level: 'warn',
+    type: 'missed',
+    file: null,
+    folder: null,
+    path: null,
+    state: null,
+    text,
+    missed,
+  };
+}
+
+const ndjson = { 'content-type': 'application/x-ndjson' };
+
+function textOf(line: object): string {
+  return `${JSON.stringify(line)}\n`;
 }
