@@ -27,8 +27,7 @@ import { type MessageTargets, createMessageTargets } from './message-targets.ts'
 import { MOST_LINES, type NewsLines, createEventKeeper, createNewsLines } from './news/lines.ts';
 import { pastLines, shownHost } from './news/past-lines.ts';
 import { type ServiceConnection, connectToService } from './service-connection.ts';
-import { markCounter } from './state/mark-counter.ts';
-import { openState } from './state/open-state.ts';
+import { markCounter, openState } from './state/open-state.ts';
 import type { Shared } from './state/sharing.ts';
 import type { UploadTimes } from './upload-times.ts';
 
@@ -150,7 +149,7 @@ export async function startDaemon(
   const shown = { ledger: { ...ledger, lines: restedLines(ledger, clock) }, messageTargets };
   const shared = stack.use(await state.sharing.join({ ...parts, ...shown, gate: service.gate, events, news }));
   const backups = stack.use(startBackups(ledger, logger));
-  const daemon = new RunningDaemon(
+  const daemon = createDaemon(
     config,
     { ...parts, ledger, shared, turn: state.sharing, service, events, news, backups, clock, logger },
     stack.move(),
@@ -181,126 +180,91 @@ interface RunningWorld extends Parts {
   readonly logger: Logger;
 }
 
-class RunningDaemon implements Daemon {
-  readonly startedAt: number;
-  readonly ledger: Ledger;
-  readonly conductor: Conductor;
-  readonly pauses: OperatorPauses;
-  readonly rows: Rows;
-  readonly fleet: Fleet | null;
-  readonly folders: Folders;
-  readonly gate: Gate;
-  readonly events: EventStream;
-  readonly news: NewsLines;
-  readonly times: UploadTimes;
-  readonly links: Pick<ServiceLinks, 'find'>;
-  readonly expectations: Expectations;
-  readonly turn: Turn;
-  readonly messageTargets: MessageTargets;
-  readonly waits: () => readonly Wait[];
-  readonly picture: TakePicture;
-  readonly #world: RunningWorld;
-  readonly #resources: AsyncDisposableStack;
-  readonly #webhooks = createWebhookDoor();
-  #config: Config;
-  readonly #begun = Promise.withResolvers<void>();
-  #stopped: Promise<void> | null = null;
+function createDaemon(
+  initial: Config,
+  world: RunningWorld,
+  resources: AsyncDisposableStack,
+): Daemon & { begin(): Promise<void> } {
+  const { shared, service, folders, events, news, turn, clock, logger } = world;
+  const { ledger, fleet, conductor, rows, messageTargets } = shared;
+  const { pauses } = world.conductor;
+  const webhooks = createWebhookDoor();
+  const begun = Promise.withResolvers<void>();
+  let config = initial;
+  let stopped: Promise<void> | null = null;
+  const tellNews = tellExpectation(world);
+  const expectations = createExpectations({
+    ledger: world.ledger,
+    events,
+    config: () => config,
+    logger,
+    now: () => clock.now(),
+    changed: (view) => {
+      if (shared.reports(view.folder)) tellNews(view);
+    },
+  });
 
-  constructor(config: Config, world: RunningWorld, resources: AsyncDisposableStack) {
-    this.#config = config;
-    this.#world = world;
-    this.#resources = resources;
-    this.startedAt = world.clock.now();
-    const { shared } = world;
-    this.ledger = shared.ledger;
-    this.fleet = shared.fleet;
-    this.conductor = shared.conductor;
-    this.pauses = world.conductor.pauses;
-    this.rows = shared.rows;
-    this.messageTargets = shared.messageTargets;
-    this.folders = world.folders;
-    this.gate = world.service.gate;
-    this.events = world.events;
-    this.news = world.news;
-    this.times = world.service.times;
-    this.links = world.service.links;
-    this.turn = world.turn;
-    const tellNews = tellExpectation(world);
-    this.expectations = createExpectations({
-      ledger: world.ledger,
-      events: world.events,
-      config: () => this.#config,
-      logger: world.logger,
-      now: () => world.clock.now(),
-      changed: (view) => {
-        if (shared.reports(view.folder)) tellNews(view);
-      },
-    });
-    this.waits = () => waitsOf(this, world.clock.now());
-    this.picture = createPictures(this, world);
-  }
+  /** Stops in the order a file flows: refuses new files, finishes running steps, copies the ledger, closes everything. */
+  const stopAll = async (hurry: AbortSignal): Promise<void> => {
+    expectations[Symbol.dispose]();
+    await folders[Symbol.asyncDispose]();
+    await conductor.stop(hurry);
+    if (!hurry.aborted) await world.backups.run();
+    await resources.disposeAsync();
+  };
+  const stop = (hurry: AbortSignal): Promise<void> => (stopped ??= stopAll(hurry));
 
-  config(): Config {
-    return this.#config;
-  }
-
-  /** Starts all work. */
-  async begin(): Promise<void> {
-    const started = { level: 'info', type: 'started', file: null, folder: null, path: null, state: null } as const;
-    this.news.add({ ...started, text: 'Daemon started' });
-    await this.news.kept();
-    this.#world.shared.start(this.expectations);
-    await this.pauses.keep();
-    await this.expectations.refresh();
-    await this.folders.start();
-    this.conductor.start();
-    this.#begun.resolve();
-  }
-
-  namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>> {
-    return this.#world.service.namesOf(config, signal);
-  }
-
-  async reload(config: Config, names: NamesOfService | null = null): Promise<void> {
-    await this.#begun.promise;
-    this.#config = config;
-    this.#world.service.change(config);
-    this.conductor.names.change(namesUsed(config), names);
-    this.conductor.change(settingsOf(config));
-    await this.folders.change(config);
-    this.conductor.probeNow();
-  }
-
-  receive(webhook: Webhook): Admission {
-    const { clock, logger } = this.#world;
-    const admission = this.#webhooks.admit(webhook, this.#config.service.webhooks, clock.now());
-    if (admission === 'taken') this.conductor.ring();
-    if (admission !== 'unread') logger.debug('A webhook arrived', { admission });
-    return admission;
-  }
-
-  async isIdle(): Promise<boolean> {
-    return !this.folders.isSettling() && (await this.conductor.isIdle());
-  }
-
-  stop(hurry: AbortSignal): Promise<void> {
-    return (this.#stopped ??= this.#stop(hurry));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop(AbortSignal.abort());
-  }
-
-  /**
-   * Stops in the order a file flows: refuses new files, finishes running steps, copies the ledger, closes everything.
-   */
-  async #stop(hurry: AbortSignal): Promise<void> {
-    this.expectations[Symbol.dispose]();
-    await this.folders[Symbol.asyncDispose]();
-    await this.conductor.stop(hurry);
-    if (!hurry.aborted) await this.#world.backups.run();
-    await this.#resources.disposeAsync();
-  }
+  const daemon = {
+    startedAt: clock.now(),
+    ledger,
+    conductor,
+    pauses,
+    rows,
+    fleet,
+    folders,
+    gate: service.gate,
+    events,
+    news,
+    times: service.times,
+    links: service.links,
+    expectations,
+    messageTargets,
+    turn,
+    config: () => config,
+    namesOf: service.namesOf,
+    waits: (): readonly Wait[] => waitsOf(daemon, clock.now()),
+    isIdle: async () => !folders.isSettling() && (await conductor.isIdle()),
+    /** Starts all work. */
+    begin: async () => {
+      const started = { level: 'info', type: 'started', file: null, folder: null, path: null, state: null } as const;
+      news.add({ ...started, text: 'Daemon started' });
+      await news.kept();
+      shared.start(expectations);
+      await pauses.keep();
+      await expectations.refresh();
+      await folders.start();
+      conductor.start();
+      begun.resolve();
+    },
+    reload: async (next: Config, names: NamesOfService | null = null) => {
+      await begun.promise;
+      config = next;
+      service.change(next);
+      conductor.names.change(namesUsed(next), names);
+      conductor.change(settingsOf(next));
+      await folders.change(next);
+      conductor.probeNow();
+    },
+    receive: (webhook: Webhook): Admission => {
+      const admission = webhooks.admit(webhook, config.service.webhooks, clock.now());
+      if (admission === 'taken') conductor.ring();
+      if (admission !== 'unread') logger.debug('A webhook arrived', { admission });
+      return admission;
+    },
+    stop,
+    [Symbol.asyncDispose]: () => stop(AbortSignal.abort()),
+  };
+  return Object.assign(daemon, { picture: createPictures(daemon, world) });
 }
 
 /**

@@ -2,7 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { planText } from '../../src/cli/configure/reload-plan-text.ts';
 import type { Config } from '../../src/config/config.ts';
-import { planReapply } from '../../src/daemon/commands/reapply.ts';
+import { reapply } from '../../src/daemon/commands/reapply.ts';
+import type { Daemon } from '../../src/daemon/daemon.ts';
 import { planReload } from '../../src/daemon/rules/plan-reload.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { fakeShell } from '../cli/api/fake-shell.ts';
@@ -88,7 +89,8 @@ test('a reload is planned: what it changes, what new rules would cost for what w
       ['f_gone', ['title']],
     ]),
   );
-  const applied = await planReapply({ ledger, config: after }, { names: [] });
+  const daemon = { ledger, rows: { held: () => [] }, fleet: null, config: () => after } as unknown as Daemon;
+  const applied = await reapply(daemon, { names: [] }, { isPlanned: true });
   expect(
     applied.changes
       .filter(({ video_id: videoId }) => videoId !== null)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { periodAt } from '../../src/daemon/quota-period.ts';
+import { periodAt } from '../../src/daemon/upload-times.ts';
 
 const at = (text: string): number => Date.parse(text);
 

@@ -1,7 +1,7 @@
 import { chmod, cp, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { markCounter } from '../../src/daemon/state/mark-counter.ts';
+import { markCounter } from '../../src/daemon/state/open-state.ts';
 import { MarkSteps, RootClaim } from '../../src/watch/root-claim.ts';
 import { markOf, readMark } from '../../src/watch/root-mark.ts';
 import type { FolderClaimant } from '../../src/watch/root-mark.ts';

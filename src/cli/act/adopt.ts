@@ -1,5 +1,5 @@
-import { adoptionOf } from '../../daemon/adoption/adoption.ts';
-import type { AdoptableFile, AdoptionView, Confirmed, Verdict } from '../../daemon/adoption/adoption.ts';
+import { adoptionOf } from '../../daemon/commands/adopt.ts';
+import type { AdoptableFile, AdoptionView, Confirmed, Verdict } from '../../daemon/commands/adopt.ts';
 import { comparisonWords } from '../../view/words/picture-words.ts';
 import { commandDaemonOr, queryDaemonOrLedger, requireSingleHost } from '../control.ts';
 import type { DaemonPlace } from '../control.ts';
@@ -35,7 +35,7 @@ export async function adopt(shell: Shell, options: AdoptOptions, folder?: string
 async function confirmIn(place: DaemonPlace, shell: Shell, json: boolean | undefined): Promise<number> {
   const confirmed = await commandDaemonOr<Confirmed>(place, { path: '/adoption/confirm', body: {} }, async () => {
     await requireSingleHost(place);
-    const { confirmOffline } = await import('../../daemon/adoption/confirm-offline.ts');
+    const { confirmOffline } = await import('../../daemon/commands/offline.ts');
     return confirmOffline(place);
   });
   const { waiting } = confirmed;

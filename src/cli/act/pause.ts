@@ -177,7 +177,7 @@ async function acceptInLedger(
 ): Promise<ResumeResult> {
   const known = folders.map(({ path }) => path);
   if (!known.includes(folder)) return { ok: false, why: `${folder} ${notWatched(known)}` };
-  const { answerOffline } = await import('../../daemon/adoption/answer-offline.ts');
+  const { answerOffline } = await import('../../daemon/commands/offline.ts');
   const isBehind = await answerOffline(ledger, { folder, others: known.filter((path) => path !== folder), isAdopted });
   if (isAdopted && !isBehind) return { ok: false, why: whyNotOlder(folder) };
   const record = (await ledger.roots.load(folder)) ?? { identity: null };

@@ -3,8 +3,6 @@ import { createRouter } from '../../intake/folder-router.ts';
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import { reapplied } from '../../intake/reroute.ts';
 import type { Reapplied } from '../../intake/reroute.ts';
-import type { Config } from '../../config/config.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { stageOf } from '../../view/stages.ts';
@@ -39,37 +37,17 @@ const mostShown = 1_000;
 /** States in which rules can still change a file. Failed and held files consult the rules when they are retried. */
 const states = ['queued', 'awaiting upload', 'retrying', 'processing', 'awaiting publish', 'done'];
 
-export interface ReapplyWorld {
-  readonly ledger: Pick<Ledger, 'find' | 'load' | 'selection'>;
-  readonly rows?: Pick<Daemon['rows'], 'held'>;
-  readonly fleet?: Daemon['fleet'];
-  /** The configuration whose rules apply: the current one, or one not in use yet. */
-  readonly config: Pick<Config, 'folders'>;
-}
-
-/** Returns the changes that a configuration's rules would make, and their cost. Reads sidecars; changes nothing. */
-export async function planReapply(world: ReapplyWorld, wanted: WantedFiles): Promise<ReapplyResult> {
-  return reapplyWith(world, wanted, null);
-}
-
-/** Reapplies the rules to files already routed. Changed metadata is sent, and the feeds are published again. */
+/**
+ * Reapplies the rules to files already routed. Changed metadata is sent, and the feeds are published again.
+ *
+ * @param options.isPlanned only report the changes and their cost: reads sidecars and changes nothing
+ */
 export async function reapply(
   daemon: Daemon,
   wanted: WantedFiles,
   { isPlanned = false }: CommandOptions = {},
 ): Promise<ReapplyResult> {
-  const world = { ledger: daemon.ledger, rows: daemon.rows, fleet: daemon.fleet, config: daemon.config() };
-  if (isPlanned) return planReapply(world, wanted);
-  const result = await reapplyWith(world, wanted, (facts, change) => write(daemon, facts, change));
-  daemon.conductor.wake();
-  return result;
-}
-
-/** Applies the change to the current row. @returns why not, or null */
-type Write = (facts: Facts, change: (now: Facts) => Reapplied) => Promise<string | null>;
-
-async function reapplyWith(world: ReapplyWorld, wanted: WantedFiles, write: Write | null): Promise<ReapplyResult> {
-  const routers = new Map(world.config.folders.map((folder) => [folder.path, createRouter(folder)]));
+  const routers = new Map(daemon.config().folders.map((folder) => [folder.path, createRouter(folder)]));
   const answers = new Answers();
   const patience = new Patience();
   const changes: ReapplyChange[] = [];
@@ -80,9 +58,9 @@ async function reapplyWith(world: ReapplyWorld, wanted: WantedFiles, write: Writ
     names: wanted.names,
     ...(selection !== undefined && { selection: { ...selection, states: selection.states ?? states } }),
   };
-  for await (const file of wantedFiles(world, selected, answers.refuse)) {
+  for await (const file of wantedFiles(daemon, selected, answers.refuse)) {
     const { facts, name } = file;
-    const elsewhere = whyElsewhere(world.fleet ?? null, facts.folder, [...routers.keys()]);
+    const elsewhere = whyElsewhere(daemon.fleet, facts.folder, [...routers.keys()]);
     if (elsewhere !== null) {
       answers.leave(file, elsewhere);
       continue;
@@ -99,7 +77,7 @@ async function reapplyWith(world: ReapplyWorld, wanted: WantedFiles, write: Writ
       same += 1;
       continue;
     }
-    const refusal = (await write?.(facts, change)) ?? null;
+    const refusal = isPlanned ? null : await write(daemon, facts, change);
     if (refusal !== null) {
       answers.refuse(name ?? facts.id, refusal);
       continue;
@@ -115,9 +93,10 @@ async function reapplyWith(world: ReapplyWorld, wanted: WantedFiles, write: Writ
         changes: planned.changes,
       });
   }
+  if (!isPlanned) daemon.conductor.wake();
   return {
     v: 1,
-    planned: write === null,
+    planned: isPlanned,
     files,
     requests: patches + publishes.size,
     patches,

@@ -1,6 +1,5 @@
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { FileSelection } from '../../pipeline/file/selection.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
 import { aborted } from '../../pipeline/wake-up.ts';
 import type { Daemon } from '../daemon.ts';
 
@@ -53,10 +52,7 @@ const atOnce = 500;
 
 /** Yields each file once. Reports names that match no file or several. */
 export async function* wantedFiles(
-  {
-    ledger,
-    rows,
-  }: { readonly ledger: Pick<Ledger, 'find' | 'load' | 'selection'>; readonly rows?: Pick<Daemon['rows'], 'held'> },
+  { ledger, rows }: Pick<Daemon, 'ledger' | 'rows'>,
   { names, selection }: WantedFiles,
   refuse: (name: string, why: string) => void,
 ): AsyncGenerator<WantedFile> {
@@ -72,7 +68,7 @@ export async function* wantedFiles(
     }
   }
   if (selection === undefined) return;
-  const working = rows?.held() ?? [];
+  const working = rows.held();
   for (let after: string | undefined; ;) {
     const { ids, next } = await ledger.selection.ids({ ...selection, working }, atOnce, after);
     for (const id of ids) {

@@ -15,7 +15,7 @@ import { overviewView, statusView } from '../../view/picture/documents.ts';
 import type { LivePicture } from '../../view/picture/picture.ts';
 import { mostOfAll } from '../../view/picture/take-picture.ts';
 import { nothingChanged } from '../../view/words/unavailable-words.ts';
-import { adoptionOf, confirmAdoption } from '../adoption/adoption.ts';
+import { adoptionOf, confirmAdoption } from '../commands/adopt.ts';
 import { dismiss } from '../commands/dismiss.ts';
 import { drain, forget, hostsOf } from '../commands/hosts.ts';
 import type { DrainWanted } from '../commands/hosts.ts';

@@ -17,8 +17,7 @@ import { paceOf } from '../../view/outlook.ts';
 import type { Pause } from '../../pipeline/events.ts';
 import { refusalOfAll, roomOfQuota, usedIn } from '../../pipeline/quota.ts';
 import { createsPausesIn } from '../../pipeline/refused-creates.ts';
-import { quotaAt } from '../quota-period.ts';
-import { laterFrom } from '../upload-times.ts';
+import { laterFrom, quotaAt } from '../upload-times.ts';
 import type { LedgerToRead } from '../state/ledger-to-read.ts';
 
 /** Everything that planning needs. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adoptionOf, confirmAdoption } from '../../../src/daemon/adoption/adoption.ts';
+import { adoptionOf, confirmAdoption } from '../../../src/daemon/commands/adopt.ts';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { FileEvent } from '../../../src/pipeline/file/machine.ts';
