@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parseBandwidthHours } from '../../src/config/bandwidth-hours.ts';
 import type { Config } from '../../src/config/config.ts';
 import { parseUploadWindow } from '../../src/config/day-window.ts';
-import { keepLimit, uploadTimes } from '../../src/daemon/upload-times.ts';
+import { keepLimit, periodAt, uploadTimes } from '../../src/daemon/upload-times.ts';
 
 const zone = process.env['TZ'];
 beforeEach(() => {
@@ -222,5 +222,21 @@ describe('what the next two days allow', () => {
     expect(times.later()[0]?.inMs).toBe(6 * 60 * minute);
     configured = uploads('unlimited', '21:00-06:00');
     expect(times.later()[0]?.inMs).toBe(7 * 60 * minute);
+  });
+});
+
+test.each([
+  ['day', 0, 'America/Los_Angeles', '2026-11-29T20:00:00Z', '2026-11-29T08:00:00Z', '2026-11-30T08:00:00Z'],
+  ['day', 0, 'America/Los_Angeles', '2026-11-29T07:59:00Z', '2026-11-28T08:00:00Z', '2026-11-29T08:00:00Z'],
+  // The night in which daylight saving ends has 25 hours.
+  ['day', 0, 'America/Los_Angeles', '2026-11-01T12:00:00Z', '2026-11-01T07:00:00Z', '2026-11-02T08:00:00Z'],
+  ['day', 6 * 60, 'UTC', '2026-11-29T05:59:59Z', '2026-11-28T06:00:00Z', '2026-11-29T06:00:00Z'],
+  ['month', 0, 'UTC', '2026-02-28T23:59:00Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z'],
+  ['month', 9 * 60, 'Asia/Tokyo', '2026-12-31T23:00:00Z', '2026-12-01T00:00:00Z', '2027-01-01T00:00:00Z'],
+  ['month', 60, 'UTC', '2026-03-01T00:30:00Z', '2026-02-01T01:00:00Z', '2026-03-01T01:00:00Z'],
+] as const)('a quota for a %s that resets at %i minutes in %s, at %s', (per, minutes, zone, now, since, until) => {
+  expect(periodAt({ per, resets: { minutes, zone } }, Date.parse(now))).toEqual({
+    since: Date.parse(since),
+    until: Date.parse(until),
   });
 });
