@@ -273,6 +273,17 @@ describe.each(protocols)('an upload in the protocol %s', (protocol) => {
     expect(upload.host.asked).toEqual(['ask', sends(protocol, 0)]);
   });
 
+  test('whose host gets bytes of the former version late is not continued', async () => {
+    await using upload = await broken(protocol);
+    const late = upload.host.kept;
+    upload.host.kept = Buffer.alloc(0);
+    overwriteSecretly(upload.path, other);
+    upload.host.deliveries = [answers(409)];
+    const sending = upload.send({}, reopened(upload), () => void (upload.host.kept = late));
+    expect(await failure(sending)).toMatchObject({ code: 'file_touched' });
+    expect(upload.host.kept.equals(bytes.subarray(0, half))).toBe(true);
+  });
+
   test('whose host forgot a part continues there', async () => {
     await using upload = await broken(protocol);
     upload.host.kept = upload.host.kept.subarray(0, 1000);

@@ -55,17 +55,15 @@ export interface UpdateChannelOptions extends Json {
   readonly playerSettings?: string;
 }
 
-/** `dropcast channels update ID`: changes a channel's settings. */
-export async function updateChannel(
-  { shell, client }: Session,
-  options: UpdateChannelOptions,
-  id: string,
-): Promise<void> {
-  const changes = await channelChanges(shell, options);
-  const channel = await client.channels.update(id, changes, { signal: shell.stopping });
-  printResult({ id, channel: channel && channelForm(channel) }, { shell, json: options.json }, () =>
-    channel === null ? `Changed ${escapeControls(id)}.\n` : describeChannel(channel, shell),
-  );
+/** `dropcast channels update ID`: changes a channel's settings. @throws as `channelChanges` */
+export async function updateChannel(from: Pick<Shell, 'cwd'>, options: UpdateChannelOptions) {
+  const changes = await channelChanges(from, options);
+  return async ({ shell, client }: Session, { json }: Json, id: string): Promise<void> => {
+    const channel = await client.channels.update(id, changes, { signal: shell.stopping });
+    printResult({ id, channel: channel && channelForm(channel) }, { shell, json }, () =>
+      channel === null ? `Changed ${escapeControls(id)}.\n` : describeChannel(channel, shell),
+    );
+  };
 }
 
 function describeChannel(channel: Channel, shell: Shell): string {

@@ -6,6 +6,7 @@ import type { Shell } from '../shell.ts';
 import { parseDay } from './period.ts';
 import type { Session } from './session.ts';
 import type { TargetOptions } from './target.ts';
+import type { UpdateVideoOptions } from './videos.ts';
 
 /** Options of every API command. */
 export type ServiceOptions = Shared & TargetOptions;
@@ -19,7 +20,7 @@ export function addApiCommands(program: Command, shell: Shell): void {
       for (const option of options) command.addOption(option);
       command.action(async () => {
         const given = command.opts<ServiceOptions>();
-        const [{ inSession }, run] = await Promise.all([import('./session.ts'), load()]);
+        const [{ inSession }, run] = await Promise.all([import('./session.ts'), load(shell, given)]);
         await inSession(shell, given, (session) => run(session, given, ...command.args));
       });
     }
@@ -64,8 +65,8 @@ interface Endpoint extends Texts {
   /** Name and arguments. */
   readonly usage: string;
   readonly options?: readonly Option[];
-  /** Loads the command's code when it runs. */
-  load(): Promise<Handler['run']>;
+  /** Loads the command's code when it runs. Wrong options are refused here, before the service is looked for. */
+  load(shell: Shell, options: ServiceOptions): Promise<Handler['run']>;
 }
 
 /** A method, so that each handler can name its own options and arguments. */
@@ -152,7 +153,7 @@ const videos: readonly Endpoint[] = [
       option('--tag <tag>', 'new tag, replacing all tags; can be repeated').argParser(collect),
       option('--no-tags', 'remove all tags').conflicts('tag'),
     ],
-    load: async () => (await import('./videos.ts')).updateVideo,
+    load: async (_, options: UpdateVideoOptions) => (await import('./videos.ts')).updateVideo(options),
   },
   {
     usage: 'delete <id>',
@@ -179,7 +180,7 @@ const channels: readonly Endpoint[] = [
       option('--description <text>', 'new description'),
       option('--player-settings <json>', 'new default player settings, as JSON or @FILE; replaces all of them'),
     ],
-    load: async () => (await import('./channels.ts')).updateChannel,
+    load: async (shell, options) => (await import('./channels.ts')).updateChannel(shell, options),
   },
 ];
 

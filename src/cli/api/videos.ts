@@ -110,12 +110,19 @@ export interface UpdateVideoOptions extends Json {
   readonly tags: boolean;
 }
 
-/** `dropcast videos update ID`: prints the changed video if the service returns it. */
-export async function updateVideo({ shell, client }: Session, options: UpdateVideoOptions, id: string): Promise<void> {
-  const video = await client.videos.update(id, videoChanges(options), { signal: shell.stopping });
-  printResult({ id, video: video && videoForm(video) }, { shell, json: options.json }, () =>
-    video === null ? `Changed ${escapeControls(id)}.\n` : renderDetails(videoDetails(video), shell),
-  );
+/**
+ * `dropcast videos update ID`: prints the changed video if the service returns it.
+ *
+ * @throws {CommandError} when there are no changes
+ */
+export function updateVideo(options: UpdateVideoOptions) {
+  const changes = videoChanges(options);
+  return async ({ shell, client }: Session, { json }: Json, id: string): Promise<void> => {
+    const video = await client.videos.update(id, changes, { signal: shell.stopping });
+    printResult({ id, video: video && videoForm(video) }, { shell, json }, () =>
+      video === null ? `Changed ${escapeControls(id)}.\n` : renderDetails(videoDetails(video), shell),
+    );
+  };
 }
 
 /**

@@ -76,10 +76,10 @@ describe('videos update', () => {
     const [silent, telling, json] = [fakeShell(), fakeShell(), fakeShell()];
     const update = (video: object | null) => ({ videos: { update: () => Promise.resolve(video as never) } });
     const video = { id: 'vid_1', status: 'ready', title: 'New' };
-    const options = { title: 'New', tags: true };
-    await updateVideo(fakeSession(silent, update(null)), options, 'vid_1');
-    await updateVideo(fakeSession(telling, update(video)), options, 'vid_1');
-    await updateVideo(fakeSession(json, update(null)), { ...options, json: true }, 'vid_1');
+    const change = updateVideo({ title: 'New', tags: true });
+    await change(fakeSession(silent, update(null)), {}, 'vid_1');
+    await change(fakeSession(telling, update(video)), {}, 'vid_1');
+    await change(fakeSession(json, update(null)), { json: true }, 'vid_1');
     expect(silent.out.text).toBe('Changed vid_1.\n');
     expect(telling.out.text).toBe('id      vid_1\ntitle   New\nstatus  ready\n');
     expect(printedJson(json)).toEqual({ v: 1, id: 'vid_1', video: null });
@@ -109,7 +109,8 @@ describe('channels update', () => {
     const shell = fakeShell();
     const channel = { id: 'ch_1', name: 'News', videoCount: 3, defaultPlayerSettings: { autoplay: true } };
     const session = fakeSession(shell, { channels: { update: () => Promise.resolve(channel) } });
-    await updateChannel(session, { name: 'News' }, 'ch_1');
+    const change = await updateChannel(shell, { name: 'News' });
+    await change(session, {}, 'ch_1');
     expect(shell.out.text).toBe(
       'id               ch_1\nname             News\nvideos           3\nplayer settings  {"autoplay":true}\n',
     );

@@ -106,3 +106,10 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(sentence + stderr).toContain(why);
 });
+
+test.each(['videos', 'channels'])('`dropcast %s update` without changes looks for no configuration', async (group) => {
+  expect(await type(group, 'update', 'id_1')).toMatchObject({
+    code: 2,
+    sentence: expect.stringMatching(/^nothing to/),
+  });
+});

@@ -219,8 +219,8 @@ class Sending {
     // For a file that the host has completely, the hash is compared instead.
     const isPartial = offset > 0 && offset < this.#source.sizeBytes;
     if (isPartial && !isSame) throw touched(this.#source);
-    // After a change, a host that keeps the bytes of a PUT may have bytes of both versions, so no version is noted.
-    await this.#remember({ protocol, offset, version: protocol === 'put' && !isSame ? null : version });
+    // After a change, bytes of the former version may still arrive at the host, so no version is noted.
+    await this.#remember({ protocol, offset, version: isSame ? version : null });
     return offset;
   }
 
