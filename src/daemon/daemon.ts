@@ -236,8 +236,7 @@ function createDaemon(
     isIdle: async () => !folders.isSettling() && (await conductor.isIdle()),
     /** Starts all work. */
     begin: async () => {
-      const started = { level: 'info', type: 'started', file: null, folder: null, path: null, state: null } as const;
-      news.add({ ...started, text: 'Daemon started' });
+      news.add({ level: 'info', type: 'started', text: 'Daemon started' });
       await news.kept();
       shared.start(expectations);
       await pauses.keep();

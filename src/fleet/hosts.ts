@@ -211,8 +211,7 @@ class BeatingMember implements Member {
 export function createHostNews(fleet: FleetView, news: Pick<NewsLines, 'add'>): () => void {
   let before = statesOf(fleet.known(), fleet.self);
   let wasAway = false;
-  const say = (level: 'info' | 'warn', text: string): void =>
-    news.add({ level, type: 'host', file: null, folder: null, path: null, state: null, text });
+  const say = (level: 'info' | 'warn', text: string): void => news.add({ level, type: 'host', text });
   return () => {
     const isAway = fleet.awaySince() !== null;
     if (isAway && !wasAway)

@@ -25,6 +25,7 @@ export class SecretValues {
   add(value: string): void {
     if (value.length < MIN_SECRET_LENGTH) return;
     const forms = new Set([...this.#forms, ...secretForms(value)]);
+    // Longest first, so that no form leaves part of a longer one behind.
     this.#forms = [...forms].toSorted((a, b) => b.length - a.length);
   }
 
@@ -80,11 +81,10 @@ function replaceEach(text: string, forms: readonly string[]): string {
 
 /**
  * Returns every form in which a secret may appear: plain, percent-encoded, form-encoded, JSON-escaped, base64 and
- * base64url. Longest first, so that no form leaves part of a longer one behind.
+ * base64url.
  */
 function secretForms(value: string): readonly string[] {
-  const forms = new Set([value, ...percentForms(value), JSON.stringify(value).slice(1, -1), ...base64Forms(value)]);
-  return [...forms].toSorted((a, b) => b.length - a.length);
+  return [value, ...percentForms(value), JSON.stringify(value).slice(1, -1), ...base64Forms(value)];
 }
 
 function percentForms(value: string): readonly string[] {

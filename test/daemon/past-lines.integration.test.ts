@@ -37,7 +37,7 @@ test('after a restart the events begin with those of earlier runs: files from th
 
   const news = createNewsLines({ now: () => now }, (error) => expect.fail(String(error)));
   news.precede(past);
-  news.add({ level: 'info', type: 'started', file: null, folder: null, path: null, state: null, text: 'Started' });
+  news.add({ level: 'info', type: 'started', text: 'Started' });
   expect(news.since(-Infinity).map(({ seq }) => seq)).toEqual([-3, -2, -1, 0, 1]);
   expect(news.since(0).map(({ text }) => text)).toEqual(['Started']);
 });

@@ -6,7 +6,6 @@ import type { Problem } from '../../config/problem.ts';
 import { namesUsed, unknownNames } from '../../config/unknown-names.ts';
 import type { ControlPorts, Reloaded } from '../../daemon/control/routes.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
-import type { News } from '../../daemon/news/news.ts';
 import { planReload } from '../../daemon/rules/plan-reload.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { SecretValues } from '../../log/redaction.ts';
@@ -50,7 +49,11 @@ async function reloadConfig(
   const refuse = async (problems: readonly string[]): Promise<Reloaded> => {
     if (!isPlanned) {
       logger.error('Reload refused: the new configuration is wrong, the old one stays active', { problems });
-      daemon.news.add(newsOf('error', 'Reload refused: the new configuration is wrong; the old one stays active'));
+      daemon.news.add({
+        level: 'error',
+        type: 'reload',
+        text: 'Reload refused: the new configuration is wrong; the old one stays active',
+      });
       await daemon.news.kept();
     }
     return { ok: false, problems, config: file };
@@ -64,7 +67,7 @@ async function reloadConfig(
   if (isElsewhere(before, config)) {
     if (!isPlanned) {
       logger.error('Reload refused: the new configuration needs a restart', { why: needsRestart });
-      daemon.news.add(newsOf('error', `Reload refused: ${needsRestart}`));
+      daemon.news.add({ level: 'error', type: 'reload', text: `Reload refused: ${needsRestart}` });
       await daemon.news.kept();
     }
     return { ok: false, problems: [needsRestart], config: file };
@@ -86,17 +89,13 @@ async function reloadConfig(
     return { ok: true, problems: warnings, config: file, plan };
   }
   await daemon.reload(config, names);
-  daemon.news.add(newsOf('info', 'Configuration reloaded'));
+  daemon.news.add({ level: 'info', type: 'reload', text: 'Configuration reloaded' });
   await daemon.news.kept();
   logger.info('Reloaded', { config: config.file, warnings });
   const later = fixedAtStart.filter((key) => isOther(before, config, key));
   if (later.length === 0) return { ok: true, problems: warnings, config: file };
   logger.warn('Restart to apply some settings', { keys: later });
   return { ok: true, problems: [...warnings, `Restart to apply: ${later.join(', ')}`], config: file };
-}
-
-function newsOf(level: 'info' | 'error', text: string): News {
-  return { level, type: 'reload', file: null, folder: null, path: null, state: null, text };
 }
 
 /** How long to wait for the service's answer. Longer than at startup, because a user is waiting for the result. */

@@ -62,8 +62,7 @@ export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Prom
   if (ended === null) {
     const all = daemon.pauses.all();
     const frozen = daemon.folders.status().find(({ path }) => path === folder)?.state === 'frozen';
-    const watched = daemon.config().folders.map(({ path }) => path);
-    const elsewhere = whyElsewhere(daemon.fleet, folder, watched);
+    const elsewhere = whyElsewhere(daemon, folder);
     if (elsewhere !== null) return { ok: false, why: `it is not paused; ${elsewhere} if it is frozen` };
     if (all === null || frozen) return daemon.folders.resume(folder);
     return {
@@ -88,7 +87,7 @@ export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Prom
  */
 export async function adoptFolder(daemon: Daemon, folder: string): Promise<ResumeResult> {
   const watched = daemon.config().folders.map(({ path }) => path);
-  const elsewhere = whyElsewhere(daemon.fleet, folder, watched);
+  const elsewhere = whyElsewhere(daemon, folder);
   if (elsewhere !== null) return { ok: false, why: elsewhere };
   return watched.includes(folder)
     ? daemon.folders.adopt(folder)

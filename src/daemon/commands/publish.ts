@@ -45,31 +45,24 @@ export async function publish(
     .filter((feed) => !known.includes(feed))
     .map((name) => ({ name, why: unknownFeed(name, known) }));
   const waiting = new Map((await daemon.ledger.waiting()).map(({ feed, ids }) => [feed, ids.length]));
-  const answers = isPlanned
-    ? wanted.map((feed): PublishedFeed => ({ ...notYet(feed, waiting), is: 'planned', why: null }))
-    : await Promise.all(wanted.map((feed) => publishOne(daemon, feed, notYet(feed, waiting))));
+  const planned = wanted.map((feed): PublishedFeed => {
+    return { feed, is: 'planned', files: waiting.get(feed) ?? 0, videos: null, why: null };
+  });
+  const answers = isPlanned ? planned : await Promise.all(planned.map((each) => publishOne(daemon, each)));
   const files = answers.reduce((sum, one) => sum + one.files, 0);
   return { v: 1, planned: isPlanned, files, requests: wanted.length, feeds: answers, refused };
 }
 
-type NotYet = Pick<PublishedFeed, 'feed' | 'files' | 'videos'>;
-
-const notYet = (feed: string, waiting: ReadonlyMap<string, number>): NotYet => ({
-  feed,
-  files: waiting.get(feed) ?? 0,
-  videos: null,
-});
-
-async function publishOne(daemon: Daemon, feed: string, before: NotYet): Promise<PublishedFeed> {
+async function publishOne(daemon: Daemon, planned: PublishedFeed): Promise<PublishedFeed> {
   const { conductor, pauses } = daemon;
-  const { answer } = await conductor.publishNow(feed);
+  const { answer } = await conductor.publishNow(planned.feed);
   const elsewhere = publishedElsewhere(daemon);
-  if (elsewhere !== null) return { ...before, ...elsewhere };
+  if (elsewhere !== null) return { ...planned, ...elsewhere };
   const given = await Promise.race([answer, delay(patienceMs, null, { ref: false })]);
-  if (given !== null) return answered(before, given);
+  if (given !== null) return answered(planned, given);
   const why = conductor.pause()?.why ?? 'no answer from the service so far';
   return {
-    ...before,
+    ...planned,
     is: 'later',
     why: `${why}; it is published as soon as possible${pauses.all() === null ? '' : ', paused or not'}`,
   };
@@ -83,11 +76,11 @@ function publishedElsewhere({ fleet, turn }: Daemon): Pick<PublishedFeed, 'is' |
   return { is: 'later', why: 'no host does that at the moment; the first one that takes files again publishes it' };
 }
 
-function answered(before: NotYet, answer: FeedAnswer): PublishedFeed {
-  if (answer.ok) return { ...before, is: 'published', files: answer.files, videos: answer.videos, why: null };
+function answered(planned: PublishedFeed, answer: FeedAnswer): PublishedFeed {
+  if (answer.ok) return { ...planned, is: 'published', files: answer.files, videos: answer.videos, why: null };
   const { message } = answer.failure;
-  if (answer.nextTryAt === null) return { ...before, is: 'failed', why: message };
-  return { ...before, is: 'later', why: `${message}; next try at ${clockTime(answer.nextTryAt, Date.now())}` };
+  if (answer.nextTryAt === null) return { ...planned, is: 'failed', why: message };
+  return { ...planned, is: 'later', why: `${message}; next try at ${clockTime(answer.nextTryAt, Date.now())}` };
 }
 
 /** Returns the feeds named by rules and by the sidecars of waiting files. */

@@ -60,7 +60,7 @@ export async function reapply(
   };
   for await (const file of wantedFiles(daemon, selected, answers.refuse)) {
     const { facts, name } = file;
-    const elsewhere = whyElsewhere(daemon.fleet, facts.folder, [...routers.keys()]);
+    const elsewhere = whyElsewhere(daemon, facts.folder);
     if (elsewhere !== null) {
       answers.leave(file, elsewhere);
       continue;

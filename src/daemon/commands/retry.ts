@@ -149,8 +149,7 @@ async function rearm(daemon: Daemon, wanted: Facts, how: How): Promise<string | 
     return `the service cannot say whether it has its video: ${asked.message}`;
   const facts = asked === null ? wanted : ((await daemon.ledger.load(wanted.id)) ?? wanted);
   const again = isLeftOnDisk(facts) ? putAwayAgain : startAgain;
-  const watched = daemon.config().folders.map(({ path }) => path);
-  const elsewhere = isLeftOnDisk(facts) ? whyElsewhere(daemon.fleet, facts.folder, watched) : null;
+  const elsewhere = isLeftOnDisk(facts) ? whyElsewhere(daemon, facts.folder) : null;
   if (elsewhere !== null) return elsewhere;
   const applied = await how.patience.during(facts.folder, async (isOver) => {
     for (;;) {

@@ -43,9 +43,9 @@ export async function callDaemon<T>(
   path: string,
   body?: unknown,
 ): Promise<T> {
-  const text = await exchange(socketPath, method, path, body === undefined ? null : JSON.stringify(body));
-  const answer = parse(text.body);
-  if (text.status !== 200) throw new ControlError(messageOf(answer) ?? `the daemon answered ${text.status}`);
+  const { status, text } = await exchange(socketPath, method, { path, body });
+  const answer = parse(text);
+  if (status !== 200) throw new ControlError(messageOf(answer) ?? `the daemon answered ${status}`);
   // Not validated: both ends of the private socket are the same program.
   return answer as T;
 }
@@ -68,7 +68,7 @@ export interface Asked {
  */
 export async function streamFromDaemon(
   socketPath: string,
-  { path, body, signal }: Asked,
+  asked: Asked,
   onLine: (line: unknown) => void,
 ): Promise<void> {
   let rest = '';
@@ -78,19 +78,16 @@ export async function streamFromDaemon(
     // An empty line only shows that the daemon is alive.
     for (const line of lines.filter(Boolean)) onLine(parse(line));
   };
-  const method = body === undefined ? 'GET' : 'POST';
-  const text = body === undefined ? null : JSON.stringify(body);
-  const { status, body: last } = await exchange(socketPath, method, path, text, { onPart, signal });
-  if (status !== 200) throw new ControlError(messageOf(parse(last)) ?? `the daemon answered ${status}`);
+  const { status, text } = await exchange(socketPath, asked.body === undefined ? 'GET' : 'POST', asked, onPart);
+  if (status !== 200) throw new ControlError(messageOf(parse(text)) ?? `the daemon answered ${status}`);
 }
 
 function exchange(
   socketPath: string,
   method: string,
-  path: string,
-  body: string | null,
-  { onPart, signal }: { readonly onPart?: (part: string) => void; readonly signal?: AbortSignal | undefined } = {},
-): Promise<{ status: number; body: string }> {
+  { path, body, signal }: Asked,
+  onPart?: (part: string) => void,
+): Promise<{ status: number; text: string }> {
   const timeout = slow[path] ?? timeoutMs;
   return new Promise((resolve, reject) => {
     const call = request(
@@ -107,7 +104,7 @@ function exchange(
             call.destroy(error instanceof Error ? error : new Error(String(error)));
           }
         });
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: text }));
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
         answer.on('error', (error) =>
           reject(new ControlError('the daemon stopped while answering; try again', { cause: error })),
         );
@@ -117,7 +114,7 @@ function exchange(
       call.destroy(new ControlError('the daemon does not answer; see `journalctl -u dropcast` for what it is doing')),
     );
     call.on('error', (error: NodeJS.ErrnoException) => reject(translate(error, socketPath)));
-    call.end(body ?? undefined);
+    call.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
 
@@ -130,9 +127,7 @@ function translate(error: NodeJS.ErrnoException, socketPath: string): Error {
   if (error.code === 'EACCES' || error.code === 'EPERM') {
     return new NotAllowedError(
       `permission denied for ${socketPath}: only root and the daemon's user may run commands, and members of its group may only look; run this with sudo`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
   return new ControlError(`cannot connect to the daemon at ${socketPath}: ${error.code ?? error.message}`, {

@@ -2,7 +2,7 @@ import { clearInterval, setInterval } from 'node:timers';
 import { Hono } from 'hono';
 import type { Daemon } from '../daemon.ts';
 import type { NewsLine, NewsLines } from '../news/lines.ts';
-import { isAtLeast, isIn, isLevel, newsLevels } from '../news/news.ts';
+import { aboutNothing, isAtLeast, isIn, isLevel, newsLevels } from '../news/news.ts';
 import { pastPage, shownHost, whyNoCursor } from '../news/past-lines.ts';
 
 /** The first line of the response. Identifies the daemon run that the line numbers belong to. */
@@ -156,19 +156,7 @@ function leftOut(before: Missed | null, { seq, at }: NewsLine): Missed {
   const missed = (before?.missed ?? 0) + 1;
   const lines = missed === 1 ? 'A line was' : `${missed} lines were`;
   const text = `${lines} skipped: this reader is too slow for the events`;
-  return {
-    v: 1,
-    seq,
-    at,
-    level: 'warn',
-    type: 'missed',
-    file: null,
-    folder: null,
-    path: null,
-    state: null,
-    text,
-    missed,
-  };
+  return { v: 1, seq, at, ...aboutNothing, level: 'warn', type: 'missed', text, missed };
 }
 
 const ndjson = { 'content-type': 'application/x-ndjson' };

@@ -1,6 +1,6 @@
 import type { DropcastEvent, EventRow } from '../../pipeline/events.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
-import { newsOf } from './news.ts';
+import { aboutNothing, newsOf } from './news.ts';
 import type { News } from './news.ts';
 
 /** One line of news. */
@@ -19,8 +19,8 @@ export type KeptLine = Omit<NewsLine, 'seq'>;
 export interface NewsLines {
   /** Stores an event's line and passes it to the listeners. */
   tell(event: DropcastEvent): void;
-  /** Adds news that is not a pipeline event. */
-  add(news: News): void;
+  /** Adds news that is not a pipeline event. Omitted fields are null. */
+  add(news: Pick<News, 'level' | 'type' | 'text'> & Partial<News>): void;
   /** Resolves when the ledger has stored or refused all lines so far. */
   kept(): Promise<void>;
   /** See `KeptEvents`. The caller writes the row; `tell` then shows the same line. */
@@ -71,8 +71,8 @@ export function createNewsLines(
     }
   };
 
-  const add = (news: News): void => {
-    const line = keptLine(news, clock.now());
+  const add: NewsLines['add'] = (news) => {
+    const line = keptLine({ ...aboutNothing, ...news }, clock.now());
     show(line);
     if (line.file === null) lastKept = ledger.keep({ host: ledger.host, at: line.at, line });
   };

@@ -45,7 +45,7 @@ export function newsOf(event: DropcastEvent, now: number): News | null {
   return words && { ...aboutNothing, level: words.level, ...subject, text: words.text };
 }
 
-const aboutNothing = { file: null, folder: null, path: null, state: null } as const;
+export const aboutNothing = { file: null, folder: null, path: null, state: null } as const;
 
 function subjectOf(event: DropcastEvent): (Pick<News, 'type'> & Partial<News>) | null {
   switch (event.type) {

@@ -1,3 +1,4 @@
+import type { Config } from '../../config/config.ts';
 import { durationWords } from '../../watch/clock.ts';
 import { clockTime } from '../words/text.ts';
 import { isAtWork, mayTake, workerOf, type FleetStatus, type HostView } from './host-view.ts';
@@ -112,10 +113,13 @@ export function heldWords(fleet: FleetView | null, id: string): string {
  * Explains why this host cannot do something that needs a folder's files or rules.
  *
  * @param folder as rows name it
- * @param watched this host's folders
  * @returns null: it can be done here, or no host has the folder
  */
-export function whyElsewhere(fleet: FleetView | null, folder: string, watched: readonly string[]): string | null {
+export function whyElsewhere(
+  { fleet, config }: { readonly fleet: FleetView | null; config(): Pick<Config, 'folders'> },
+  folder: string,
+): string | null {
+  const watched = config().folders.map(({ path }) => path);
   const having = hostsWith(fleet, folder, watched);
   if (having === null || having.length === 0) return null;
   const atWork = having.filter(isAtWork);
