@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compare, type Comparison } from '../../packages/recorder/src/compare/compare.ts';
 import type { RecordedExchange } from '../../packages/recorder/src/recording.ts';
+import { mostUploadBytes } from '../../packages/sandbox/src/profiles/switch-table.ts';
 import { exchangesOf, type Said } from './said.ts';
 
 type Settled = Pick<Comparison, 'switches' | 'settled'>;
@@ -13,6 +14,7 @@ const created = (status: number, json: object = { id: 'vid_1' }): Said => ({
   json,
 });
 const put = (status: number, json?: object): Said => ({ method: 'PUT', target: '/uploads/vid_1/1', status, json });
+const otherPut = (status: number): Said => ({ method: 'PUT', target: '/uploads/vid_2/1', status });
 const got = (status: string, id = 'vid_1'): Said => ({ target: `/v1/videos/${id}`, json: { data: { id, status } } });
 const missing: Said = { target: '/v1/videos/vid_1', status: 404, json: { error: { code: 'not_found', message: '' } } };
 
@@ -74,6 +76,16 @@ describe('an upload address', () => {
   test.each<[string, Said[], Settled['switches']]>([
     ['that expired', [put(410)], { expired_address: '410' }],
     ['that expired, asked again', [put(410), put(410)], { expired_address: '410' }],
+    [
+      'that expired, after another with a wrong signature',
+      [put(403, { code: 'SignatureDoesNotMatch' }), otherPut(410)],
+      { expired_address: '410' },
+    ],
+    [
+      'that expired, after another that took the second try',
+      [put(403), put(200), otherPut(410)],
+      { expired_address: '410' },
+    ],
     ['of a deleted video', [put(410), missing], {}],
     [
       'of a video that the program deleted',
@@ -85,6 +97,23 @@ describe('an upload address', () => {
   ])('%s', (_, said, switches) => {
     expect(heard(...said).switches).toEqual(switches);
   });
+});
+
+describe('daily_videos', () => {
+  test.each<[string, Said, string | undefined]>([
+    ['a code', created(403, { error: { code: 'quota_reached', message: 'No.' } }), 'quota_reached'],
+    ['no code', created(403, { message: 'No.' }), undefined],
+    ['507 without a code', created(507, { message: 'No.' }), 'insufficient_storage'],
+    ['a refusal without a body', { method: 'POST', target: '/v1/videos', status: 403 }, undefined],
+  ])('%s', (_, said, value) => {
+    expect(heard(said).switches.daily_videos).toBe(value);
+  });
+});
+
+test('max_upload_size: 400 without a body', () => {
+  const [exchange] = exchangesOf([put(400)]);
+  const request = { headers: { 'content-length': String(mostUploadBytes + 1) } };
+  expect(compare([{ ...exchange, request } as RecordedExchange]).switches).toEqual({ max_upload_size: '400' });
 });
 
 describe('error_body', () => {

@@ -181,11 +181,11 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
     ],
   },
   daily_videos: {
-    from: 'a creation that is refused with 403 `quota_reached`, 429 `daily_limit_reached` or 507 `insufficient_storage`',
+    from: 'a creation that is refused with 507, or with the code `quota_reached`, `daily_limit_reached` or `insufficient_storage`',
     shown: each(({ operation, status, exchange }) => {
       if (operation?.name !== 'videos.create' || status < 400) return null;
-      const says = JSON.stringify(exchange.answer?.body);
-      return openPoints.daily_videos.values.find((code) => code !== 'any' && says.includes(code)) ?? null;
+      if (status === 507) return 'insufficient_storage';
+      return openPoints.daily_videos.values.find((code) => code !== 'any' && hasInBody(exchange, code)) ?? null;
     }),
   },
   max_upload_size: {
@@ -196,7 +196,7 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
       if (isLarge && isSuccess(exchange)) return 'none';
       if (status === 413) return '413';
       if (!isLarge || status !== 400) return null;
-      return JSON.stringify(exchange.answer?.body).includes('EntityTooLarge') ? 'entity_too_large' : '400';
+      return hasInBody(exchange, 'EntityTooLarge') ? 'entity_too_large' : '400';
     }),
   },
   upload_protocol: {
@@ -209,9 +209,16 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
     }),
   },
   expired_address: {
-    from: 'a first upload that is refused with 403, 404 or 410, of a video that is still there',
-    shown: (exchanges) =>
-      each(({ status }) => asValue(openPoints.expired_address.values, status))(firstUploads(exchanges)),
+    from: 'a first upload that is refused with 403, 404 or 410, of a video that is still there, to an address that takes no file later; not the 403 `SignatureDoesNotMatch` of an object store',
+    shown: (exchanges) => {
+      const uploads = firstUploads(exchanges);
+      const taken = new Set(uploads.filter(isSuccess).map(({ target }) => target));
+      return each(({ exchange, status }) =>
+        taken.has(exchange.target) || hasInBody(exchange, 'SignatureDoesNotMatch')
+          ? null
+          : asValue(openPoints.expired_address.values, status),
+      )(uploads);
+    },
   },
   second_put: {
     from: 'a second upload to an address that took one',
@@ -367,6 +374,10 @@ function dataOf(json: unknown): unknown {
 
 function hasNoBody({ answer }: RecordedExchange): boolean {
   return answer?.body === undefined;
+}
+
+function hasInBody({ answer }: RecordedExchange, text: string): boolean {
+  return JSON.stringify(answer?.body ?? null).includes(text);
 }
 
 function hasAny(json: unknown, names: readonly string[]): boolean {
