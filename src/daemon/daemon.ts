@@ -100,14 +100,7 @@ export async function startDaemon(
   const logger = withoutOutage(journal);
   const repaired = (what: string): void => logger.warn('Found damage in the state directory', { what });
   let current = (): Config => config;
-  const state = await openState(config, stack, {
-    config: () => current(),
-    clock,
-    logger,
-    repaired,
-    // A broken failure log does not stop work: the rows and their history record every failure.
-    failureLogBroke: (err) => logger.error('Cannot write to the failure log', { path: config.failureLog, err }),
-  });
+  const state = await openState(config, stack, { config: () => current(), clock, logger, repaired });
   const { ledger } = state;
   const news = createNewsLines(clock, (err) => logger.error('A reader of events failed', { err }), {
     host: config.hostName,

@@ -52,14 +52,9 @@ function oncePerMinute<T>(clock: Clock, find: (uploads: Config['uploads']) => T)
   };
 }
 
-/** Returns the limit changes in the two days after `nowMs` (epoch milliseconds). */
-export function laterFrom(uploads: Config['uploads'], nowMs: number): readonly UploadHours[] {
-  return changesFrom(uploads, nowMs).map(({ at, ...hours }) => ({ ...hours, inMs: at - nowMs }));
-}
-
 type Change = Omit<UploadHours, 'inMs'> & { readonly at: number };
 
-/** Tries every minute, because only the local clock accounts for daylight saving. */
+/** Returns the limit changes in the two days after `nowMs`. Tries every minute, because only the local clock accounts for daylight saving. */
 function changesFrom({ bandwidth, window }: Config['uploads'], nowMs: number): readonly Change[] {
   if (bandwidth.windows.length === 0 && window === null) return [];
   const hoursAt = (at: number): Change => ({
@@ -80,16 +75,18 @@ function changesFrom({ bandwidth, window }: Config['uploads'], nowMs: number): r
 /** Two days in minutes. */
 const twoDays = 2 * 24 * 60;
 
-/** Adjusts the bandwidth limit to the time of day. */
-export interface KeptLimit extends Disposable {
-  /** Applies a changed configuration immediately. */
-  update(): void;
-}
-
 const minuteMs = 60_000;
 
-/** Sets the limit at each full minute, when limits can change. After a clock change it is correct within a minute. */
-export function keepLimit(bandwidth: Bandwidth, times: Pick<UploadTimes, 'limit'>, clock: Clock): KeptLimit {
+/**
+ * Sets the limit at each full minute, when limits can change. After a clock change it is correct within a minute.
+ *
+ * @returns `update` applies a changed configuration immediately
+ */
+export function keepLimit(
+  bandwidth: Bandwidth,
+  times: Pick<UploadTimes, 'limit'>,
+  clock: Clock,
+): Disposable & { update(): void } {
   let set = times.limit();
   bandwidth.set(set);
   const update = (): void => {

@@ -128,11 +128,9 @@ class Walk {
   }
 
   #entries(entries: readonly (readonly [unknown, unknown])[], depth: number): JsonObject {
-    const shown = entries
-      .filter(([, value]) => value !== undefined)
-      .slice(0, MAX_ENTRIES)
-      .map(([key, value]) => this.#entry(String(key), value, depth));
-    const left = entries.length - MAX_ENTRIES;
+    const defined = entries.filter(([, value]) => value !== undefined);
+    const shown = defined.slice(0, MAX_ENTRIES).map(([key, value]) => this.#entry(String(key), value, depth));
+    const left = defined.length - shown.length;
     return Object.fromEntries(left > 0 ? [...shown, ['…', `[${left} more]`] as const] : shown);
   }
 

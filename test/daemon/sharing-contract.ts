@@ -47,7 +47,6 @@ export function sharingContract(openLedger: () => Promise<Pick<Config, 'ledger'>
       logger: silentLogger,
       config: () => config,
       repaired: () => undefined,
-      failureLogBroke: () => undefined,
     });
     const facts = someFacts({ folder });
     await ledger.insert(facts);

@@ -105,6 +105,11 @@ test('cycles, depth, length and number are bounded', () => {
   expect(plain('x'.repeat(9_000))).toHaveLength(8_193);
 });
 
+test('fields without a value do not count as omitted', () => {
+  const entries = Array.from({ length: 60 }, (_, n) => [`k${n}`, n < 45 ? n : undefined] as const);
+  expect(Object.keys(plain(Object.fromEntries(entries)) as object)).toHaveLength(45);
+});
+
 test('a value that throws when read becomes a word', () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();

@@ -1,6 +1,4 @@
-import { limitAt } from '../../config/bandwidth-hours.ts';
 import type { Config } from '../../config/config.ts';
-import { isInWindow } from '../../config/day-window.ts';
 import { emptyWindow, roomOf, usageOf } from '../../host/budget-window.ts';
 import type { BudgetNow } from '../../host/budget-store.ts';
 import type { RehearsalLedger } from '../../intake/dry-run.ts';
@@ -17,7 +15,7 @@ import { paceOf } from '../../view/outlook.ts';
 import type { Pause } from '../../pipeline/events.ts';
 import { refusalOfAll, roomOfQuota, usedIn } from '../../pipeline/quota.ts';
 import { createsPausesIn } from '../../pipeline/refused-creates.ts';
-import { laterFrom, quotaAt } from '../upload-times.ts';
+import { quotaAt, uploadTimes } from '../upload-times.ts';
 import type { LedgerToRead } from '../state/ledger-to-read.ts';
 
 /** Everything that planning needs. */
@@ -73,7 +71,7 @@ export async function worldOfLedger(config: Config, ledger: LedgerToRead | null)
     ledger,
     clock: systemClock,
     pace: {
-      ...paceFrom(config, budget ?? { window: emptyWindow, now: 0 }, systemClock.now()),
+      ...paceFrom(config, budget ?? { window: emptyWindow, now: 0 }),
       quota: await quotaRoomOf(config, ledger),
     },
     refusal: ledger === null ? null : refusalOfAll(await createsPausesIn(ledger, systemClock)),
@@ -95,13 +93,14 @@ async function quotaRoomOf(
 }
 
 /** Returns the pace from the configuration alone, before anything has been measured. */
-function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetNow, nowMs: number): Omit<Pace, 'quota'> {
+function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetNow): Omit<Pace, 'quota'> {
+  const times = uploadTimes(() => uploads, systemClock);
   return {
     bytesPerSecond: null,
     processingMs: null,
-    bandwidth: limitAt(uploads.bandwidth, nowMs),
-    mayStart: uploads.window === null || isInWindow(uploads.window, nowMs),
-    later: laterFrom(uploads, nowMs),
+    bandwidth: times.limit(),
+    mayStart: times.mayStart(),
+    later: times.later(),
     slots: uploads.concurrency,
     room: roomOf(usageOf(spent.window, spent.now, service.requestsPerHour)),
     pollMs: poll.intervalMs,

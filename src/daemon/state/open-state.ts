@@ -39,18 +39,20 @@ interface StateWorld {
   /** Returns the current configuration, which a reload may change. */
   config(): Config;
   repaired(what: string): void;
-  failureLogBroke(error: unknown): void;
 }
 
 /** Opens everything in the state directory, exclusively for this process. */
 export async function openState(config: Config, stack: AsyncDisposableStack, world: StateWorld): Promise<State> {
   const { stateDir, file, failureLog } = config;
+  // A broken failure log does not stop work: the rows and their history record every failure.
+  const broke = (err: unknown): void =>
+    world.logger.error('Cannot write to the failure log', { path: failureLog, err });
   await requireOwnState({ stateDir, file });
   stack.use(await lockInstance(stateDir));
   return {
     ...(await openRows(config, stack, world)),
     receipts: stack.use(await openReceipts(stateDir)),
-    failures: stack.use(await openFailureLog(failureLog, world.failureLogBroke)),
+    failures: stack.use(await openFailureLog(failureLog, broke)),
   };
 }
 
