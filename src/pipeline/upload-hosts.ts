@@ -161,11 +161,12 @@ export function createUploadHosts(world: {
     if (outage !== null && outage.trying !== id) return;
     const tries = (outage?.tries ?? 0) + 1;
     const isRefusal = failure.code === refusedAddressesCode;
+    const isNews = outage?.isRefusal !== isRefusal || (isAlikeAtHost(failure) && !isSame(outage.failure, failure));
     const waitMs = waitAfter(failure, tries);
     const isTold = outage?.isTold === true;
     host.outage = {
       ...(outage ?? newOutage(failure, clock.elapsed())),
-      failure: outage?.isRefusal === isRefusal ? outage.failure : failure,
+      failure: isNews ? failure : outage.failure,
       tries,
       nextTryAt: clock.elapsed() + waitMs,
       trying: null,
@@ -324,8 +325,10 @@ export function createUploadHosts(world: {
       const retrying = await world.store.rows({ group: 'retrying', dueBy: Number.MAX_SAFE_INTEGER, limit });
       const waiting = await world.store.rows({ group: 'in state', state: 'awaiting upload', limit });
       for (const facts of [...retrying, ...waiting]) {
-        const { id, lastFailure } = facts;
-        if (lastFailure === null || !(wasRefused(facts) || isAlikeAtHost(lastFailure))) continue;
+        const { id, uploadUrl, uploadedAt, lastFailure } = facts;
+        // A file in another step failed at the service, not at its upload host.
+        if (uploadUrl === null || uploadedAt !== null || lastFailure === null) continue;
+        if (!wasRefused(facts) && !isAlikeAtHost(lastFailure)) continue;
         const host = hostOf(facts);
         host.failedAt.set(id, clock.elapsed());
         host.outage ??= newOutage(lastFailure, clock.elapsed());

@@ -365,4 +365,34 @@ describe('the same refusal', () => {
     expect(here.takenBack).toEqual(['f_1 E_1234']);
     expect([here.admit(at('one', 'f_5')), here.admit(at('one', 'f_4'))]).toEqual([true, false]);
   });
+
+  test.each<[string, Parameters<typeof fails>[0]]>([
+    ['another refusal', { status: 400, code: 'E_1' }],
+    ['no answer', { code: 'ECONNREFUSED' }],
+  ])('that follows %s is the new reason, and fails no file however rare the tries get', (_, former) => {
+    const here = open();
+    if (former?.status === undefined) here.judge(at('one', 'f_0'), fails(former));
+    else kinds(here, [refused(former), refused(former), refused(former)]);
+    here.clock.advance(minute);
+    const outcomes = [];
+    for (let n = 10; n < 25; n += 1) {
+      if (n > 12) here.clock.advance(61 * minute);
+      expect(here.admit(at('one', `f_${n}`))).toBe(true);
+      const judged = here.judge(at('one', `f_${n}`), refused());
+      here.ended(`f_${n}`);
+      outcomes.push(judged.ok ? 'ok' : judged.failure.kind);
+    }
+    expect(outcomes.slice(0, 3)).toEqual(['permanent', 'permanent', 'offline']);
+    expect(new Set(outcomes.slice(2))).toEqual(new Set(['offline']));
+    expect([here.pause()?.code, here.mayCreate()]).toEqual(['E_1234', false]);
+  });
+
+  test('of a record that has no address yet pauses no host after a restart', async () => {
+    const here = open();
+    const lastFailure = failure('offline', { status: 400, code: 'E_1234' });
+    await here.store.insert({ ...at('one'), videoId: null, uploadUrl: null, lastFailure, notBefore: 1 });
+    await here.store.insert({ ...at('two', 'f_2'), uploadedAt: 1, lastFailure, notBefore: 1 });
+    await here.recall();
+    expect(here.mayCreate()).toBe(true);
+  });
 });
