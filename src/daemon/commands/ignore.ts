@@ -3,11 +3,10 @@ import type { FolderConfig } from '../../config/config.ts';
 import { mayHaveArrived, stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { isIgnored } from '../../pipeline/file/reasons.ts';
-import { firstNames } from '../../view/words/text.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords } from '../../view/hosts/host-words.ts';
 import { Answers, diskHangs, Patience, wantedFiles } from './wanted.ts';
-import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';
+import type { CommandOptions, FilesResult, WantedFile, WantedFiles } from './wanted.ts';
 
 export interface IgnoreWanted extends WantedFiles {
   /** Who gave the command; recorded in the row. */
@@ -16,11 +15,9 @@ export interface IgnoreWanted extends WantedFiles {
   readonly isUndone?: boolean;
 }
 
-export interface IgnoreResult extends CommandResult {
+export interface IgnoreResult extends FilesResult {
   /** Ids of the files now ignored, or no longer ignored. */
   readonly done: readonly string[];
-  /** Paths of the first few files, relative to their folders. */
-  readonly examples: readonly string[];
   /** Empty records that are deleted on the service. */
   readonly records: number;
   /** Patterns for a folder's `exclude:` that would exclude future files of the same kind. */
@@ -38,27 +35,22 @@ export async function ignore(
 ): Promise<IgnoreResult> {
   const answers = new Answers();
   const patience = new Patience();
-  const done: Facts[] = [];
   const { isUndone = false, by } = wanted;
   for await (const file of wantedFiles(daemon, wanted, answers.refuse)) {
     const why = isUndone ? whyNotBack(file.facts) : whyNot(file);
     const act = isUndone ? takeBack(daemon, patience) : doIgnore(daemon, patience, by);
     const refusal = why ?? (isPlanned ? null : await act(file));
-    if (refusal === null) done.push(file.facts);
+    if (refusal === null) answers.done.push(file.facts);
     else answers.leave(file, refusal);
   }
+  const { done } = answers;
   const empty = done.filter(({ videoId, uploadedAt }) => videoId !== null && uploadedAt === null).length;
   return {
-    v: 1,
-    planned: isPlanned,
-    files: done.length,
+    ...answers.result(isPlanned),
     // Undoing costs requests too, because a file then needs a new record.
     requests: empty * requestsPerRecord,
     records: isUndone ? 0 : empty,
     done: done.map(({ id }) => id),
-    examples: firstNames(done).map(({ path }) => path),
-    refused: answers.refused,
-    left: answers.left,
     excludes: isUndone ? [] : await excludesOf(daemon, done),
   };
 }

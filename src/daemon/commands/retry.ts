@@ -5,17 +5,14 @@ import { isIgnored, saysNothingArrived, waitsForChannel } from '../../pipeline/f
 import { retryRule } from '../../pipeline/file/retry-rules.ts';
 import { isUnsure } from '../../pipeline/steps/delete-video.ts';
 import type { Applied } from '../../pipeline/steps/runner.ts';
-import { firstNames } from '../../view/words/text.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords, whyElsewhere } from '../../view/hosts/host-words.ts';
 import { Answers, diskHangs, Patience, wantedFiles } from './wanted.ts';
-import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';
+import type { CommandOptions, FilesResult, WantedFile, WantedFiles } from './wanted.ts';
 
 /** The result of a retry for each file. */
-export interface RetryResult extends CommandResult {
+export interface RetryResult extends FilesResult {
   readonly retried: readonly string[];
-  /** Paths of the first few files, relative to their folders. */
-  readonly examples: readonly string[];
   /** Why everything was paused, or null. The service is probed immediately. */
   readonly waited: string | null;
   /** Rules whose channel was rejected, and where they are written (`file:line`). */
@@ -38,27 +35,22 @@ export async function retry(
 ): Promise<RetryResult> {
   const answers = new Answers();
   const patience = new Patience();
-  const done: Facts[] = [];
   for await (const file of filesToRetry(daemon, wanted, answers)) {
     const { facts, name } = file;
     const why = whyNot(file, wanted);
     const refusal = why === null && !isPlanned ? await rearm(daemon, facts, { ...wanted, patience }) : null;
     if (why !== null) answers.leave(file, why);
     else if (refusal !== null) answers.refuse(name ?? facts.id, refusal);
-    else done.push(facts);
+    else answers.done.push(facts);
   }
   const { conductor } = daemon;
+  const { done } = answers;
   const waited = (conductor.pause() ?? conductor.createsPauses()[0])?.why ?? null;
   if (!isPlanned) daemon.conductor.probeNow();
   return {
-    v: 1,
-    planned: isPlanned,
-    files: done.length,
+    ...answers.result(isPlanned),
     requests: requestsFor(daemon, done),
     retried: done.map(({ id }) => id),
-    examples: firstNames(done).map(({ path }) => path),
-    refused: answers.refused,
-    left: answers.left,
     waited,
     mend: wanted.channel === undefined ? [] : mendOf(daemon, done),
   };

@@ -1,6 +1,7 @@
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { FileSelection } from '../../pipeline/file/selection.ts';
 import { aborted } from '../../pipeline/wake-up.ts';
+import { firstNames } from '../../view/words/text.ts';
 import type { Daemon } from '../daemon.ts';
 
 /** The files that a command acts on: those named, and those matching a selection. */
@@ -34,6 +35,11 @@ export interface CommandResult {
   readonly requests: number;
   readonly refused: readonly Refused[];
   readonly left: readonly Left[];
+}
+
+export interface FilesResult extends CommandResult {
+  /** Paths of the first few files, relative to their folders. */
+  readonly examples: readonly string[];
 }
 
 export interface CommandOptions {
@@ -86,8 +92,9 @@ const mostExamples = 10;
 /** Maximum number of reasons listed separately: some contain an id, or text from the service. */
 const mostReasons = 20;
 
-/** Collects the files that a command refuses or skips. */
+/** Collects the files that a command acts on, refuses or skips. */
 export class Answers {
+  readonly done: Facts[] = [];
   readonly refused: Refused[] = [];
   readonly #left = new Map<string, { files: number; readonly examples: string[] }>();
 
@@ -107,6 +114,12 @@ export class Answers {
 
   get left(): readonly Left[] {
     return Array.from(this.#left, ([why, left]) => ({ why, ...left }));
+  }
+
+  result(isPlanned: boolean): Omit<FilesResult, 'requests'> {
+    const { done, refused, left } = this;
+    const examples = firstNames(done).map(({ path }) => path);
+    return { v: 1, planned: isPlanned, files: done.length, examples, refused, left };
   }
 }
 

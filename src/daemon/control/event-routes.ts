@@ -49,7 +49,7 @@ export function eventRoutes(daemon: Daemon): Hono {
     const first = since === undefined ? wanted.slice(-Math.max(1, Number(limit) || 1)) : wanted;
     const forgotten = isSameRun ? news.last() - from - all.length : 0;
     const head: NewsHead = { started_at: startedAt, forgotten };
-    if (follow !== '1') return newsText(head, first);
+    if (follow !== '1') return new Response([head, ...first].map(textOf).join(''), { headers: ndjson });
     if (followers >= MOST_FOLLOWERS) {
       const message = `${MOST_FOLLOWERS} others already follow the events: stop one of them, or run this without --follow`;
       return context.json({ error: { message } }, 503);
@@ -144,11 +144,6 @@ function followNews(news: Pick<NewsLines, 'listen'>, { first, isWanted, head, en
     },
   });
   return new Response(body, { headers: ndjson });
-}
-
-/** Returns the given lines as NDJSON, without following. */
-function newsText(head: object, lines: readonly NewsLine[]): Response {
-  return new Response([head, ...lines].map(textOf).join(''), { headers: ndjson });
 }
 
 /** Returns the line that reports how many lines a slow reader missed. It replaces the last one missed. */
