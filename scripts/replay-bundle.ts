@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { nextSteps } from '../src/cli/doctor/bundle/bundled-file.ts';
-import type { BundledFile, NextSteps } from '../src/cli/doctor/bundle/bundled-file.ts';
+import { nextSteps } from '../src/cli/doctor/bundle/next-steps.ts';
+import type { BundledFile, NextSteps } from '../src/cli/doctor/bundle/next-steps.ts';
 
 /** Files of a bundle, as `dropcast doctor --bundle` writes them. */
 export interface BundledRows {

@@ -107,7 +107,7 @@ function isTelling(comment: string): boolean {
 }
 
 /** Whether a word looks machine-generated: long, made of letters and digits, and not a path. */
-function looksSecret(word: string): boolean {
+export function looksSecret(word: string): boolean {
   return (
     /^(?:sk|pk|rk|tk|ghp|gho|xox[a-z]|whsec|AKIA|eyJ)[\w-]{4,}/.test(word) ||
     (word.length >= 20 && /^[\w+/=.~-]+$/.test(word) && /\d/.test(word) && /[a-z]/i.test(word) && !/^[./~]/.test(word))

@@ -55,10 +55,15 @@ const sources: readonly (readonly [name: string, apiKey: (secret: string) => str
 test.each(sources)(
   'a key %s is in no part of a bundle, however it was encoded where it was planted',
   async (name, apiKey) => {
-    for (const [index, secret] of ['sk_live_"PLANT\\ED"/+&=ü~0001', 'Pl4nted-0002/x+y=='].entries()) {
+    for (const [index, secret] of [
+      'sk_live_"PLANT\\ED"/+&=ü~0001',
+      'Pl4nted-0002/x+y==',
+      'PLANTED-WORD',
+      'PLANTED-WORD',
+    ].entries()) {
       await using scratch = await scratchDirectory();
       await mkdir(scratch.file('in'));
-      const broken = index === 0 ? '' : 'chanel: x\n';
+      const broken = index % 2 === 0 ? '' : 'chanel: x\n';
       const right = configText({ folders: [{ path: 'in' }] }).replace('!env KEY', () => apiKey(secret));
       await writeFile(scratch.file('dropcast.yaml'), right + broken, { mode: 0o600 });
       await writeFile(scratch.file('the.key'), `${secret}\n`, { mode: 0o600 });
@@ -66,12 +71,12 @@ test.each(sources)(
       {
         await using ledger = await openLedger(scratch.file('state'));
         const why = planted.join(' ; ');
-        const lastFailure = { class: 'transient', message: why } as never;
-        const failed = { end: 'failed', endedAt: 9, why, lastFailure } as const;
+        const lastFailure = { kind: 'transient', code: secret, message: why, [secret]: 1 } as never;
+        const failed = { end: 'failed', endedAt: 9, why, lastFailure, remoteStatus: secret } as const;
         await ledger.insert(someFacts({ ...failed, folder: scratch.file('in'), id: 'f_1', path: 'a.mp4' }));
       }
       const lines = planted.map((message) =>
-        JSON.stringify({ v: 1, message, headers: { authorization: `Basic ${message}` } }),
+        JSON.stringify({ v: 1, message, code: message, [message]: 1, headers: { authorization: `Basic ${message}` } }),
       );
       await scratch.write('state/failures.jsonl', `${lines.join('\n')}\n`);
       const found = await bundle(scratch, name === 'in the environment' ? { THE_KEY: secret } : {});

@@ -1,16 +1,19 @@
 import { readFile } from 'node:fs/promises';
-import { MAX_CONFIG_SIZE } from '../../../config/document.ts';
+import type { Config } from '../../../config/config.ts';
+import { MAX_CONFIG_SIZE, parseConfigDocument } from '../../../config/document.ts';
 import { readRegularFile } from '../../../config/file-access.ts';
-import { isSecretKey, REDACTED } from '../../../log/redaction.ts';
+import { secretsIn } from '../../../config/secret.ts';
+import { SecretValues } from '../../../log/redaction.ts';
 import { mountPointOf } from '../../../watch/kernel.ts';
 import type { Patient } from '../patient.ts';
 import type { CheckResult } from '../run-checks.ts';
-import { maskedFile, nextSteps } from './bundled-file.ts';
-import { knownSecrets } from './known-secrets.ts';
-import { createMask } from './mask.ts';
-import type { Mask } from './mask.ts';
+import { AllowList } from './allow-list.ts';
+import { allowed } from './allowed-fields.ts';
+import { logLine } from './log-line.ts';
+import { nextSteps } from './next-steps.ts';
+import type { BundledFile } from './next-steps.ts';
 import type { TarEntry } from './report.ts';
-import { filesInNeed, knownFiles, lastLog, lastNews, tailOf } from './sources.ts';
+import { filesInNeed, lastLog, lastNews, tailOf } from './sources.ts';
 import type { Gathered } from './sources.ts';
 
 /** Options of a bundle, which is sent to a maintainer or attached to a public report. */
@@ -22,7 +25,13 @@ export interface BundleOptions {
 
 const mostBytes = 500_000;
 
-/** Collects everything a maintainer needs to see what happened here, without secrets and by default without names. */
+/** Default of `retry.attempts`, for a configuration that cannot be read. */
+const usualAttempts = 12;
+
+/** Maximum history lines per row. The newest lines explain the current state. */
+const mostHistory = 200;
+
+/** Collects everything a maintainer needs to see what happened here, as far as the list of allowed fields permits. */
 export async function bundleContents(
   patient: Patient,
   results: readonly CheckResult[],
@@ -30,80 +39,69 @@ export async function bundleContents(
 ): Promise<readonly TarEntry[]> {
   const { checked, config, status, service, now } = patient;
   const folders = checked?.paths?.folders.map(({ path }) => path) ?? [];
-  const configText = checked === null ? null : await readRegularFile(checked.file, MAX_CONFIG_SIZE);
-  const ownText = configText?.ok === true ? configText.bytes.toString('utf8') : '';
-  const mask = createMask({ secrets: await knownSecrets(patient, ownText), folders }, hasNames);
-  // Known names are masked first, so that they are also recognised in free text.
-  for (const { path, title } of await knownFiles(patient)) {
-    mask.path(path);
-    if (title !== null) mask.words(title);
-  }
-  const rows = await filesInNeed(patient);
+  const list = new AllowList({ folders, secrets: config === null ? null : secretsOf(config) }, hasNames);
   const attempts = config?.retry.attempts ?? usualAttempts;
-  const files = mapGathered(rows, (list) =>
-    list.map((file) => ({ ...maskedFile(file, mask), ...nextSteps(file.facts, attempts, now) })),
-  );
-  const news = mapGathered(await lastNews(patient), (lines) => lines.map((line) => masked(line, mask)));
+  const row = ({ facts, history }: BundledFile): object => ({
+    ...(list.show({ facts, history: history.slice(-mostHistory) }) as object),
+    ...nextSteps(facts, attempts, now),
+  });
+  const files = partOf(await filesInNeed(patient), (rows) => ({ rows: rows.map(row) }));
+  const news = partOf(await lastNews(patient), (lines) => ({ rows: list.show(lines) }));
   const failureLog = service === null ? checked?.paths?.failureLog : `/var/log/${service.name}/failures.jsonl`;
   const failures = failureLog === undefined ? null : await tailOf(failureLog, mostBytes);
-  const masking = (text: Gathered<string>): string => (text.is === 'there' ? mask.text(text.value) : text.why);
+  const log = await lastLog(patient);
   return [
     {
       name: 'about.json',
       content: json({ v: 1, version, node: process.version, at: now, has_names: hasNames, attempts }),
     },
-    { name: 'files.json', content: json({ v: 1, attempts, at: now, ...bare(files) }) },
-    { name: 'news.json', content: json(bare(news)) },
-    { name: 'failures.jsonl', content: failures === null ? '' : linesOf(failures, mask) },
-    { name: 'doctor.json', content: json(masked(results, mask)) },
-    { name: 'status.json', content: json(masked(status, mask)) },
+    { name: 'files.json', content: json({ v: 1, attempts, at: now, ...files }) },
+    { name: 'news.json', content: json(news) },
     {
-      name: 'config.yaml',
-      content: configText?.ok === false ? configText.message : mask.config(ownText),
+      name: 'failures.jsonl',
+      content: failures === null ? '' : linesOf(failures, (line) => failureLine(line, list)),
     },
+    { name: 'doctor.json', content: json(list.show(results, allowed.findings)) },
+    { name: 'status.json', content: json(list.show(status)) },
+    { name: 'config.json', content: json(await configuration(patient, list)) },
     { name: 'mounts.txt', content: await mountsOf(folders) },
-    { name: 'log.txt', content: masking(await lastLog(patient)) },
+    { name: 'log.txt', content: linesOf(log, (line) => logLine(line, list)) },
   ];
 }
 
-/** Default of `retry.attempts`, for a configuration that cannot be read. */
-const usualAttempts = 12;
-
-function mapGathered<T, U>(gathered: Gathered<T>, change: (value: T) => U): Gathered<U> {
-  return gathered.is === 'there' ? { is: 'there', value: change(gathered.value) } : gathered;
+function secretsOf(config: Config): SecretValues {
+  const secrets = new SecretValues();
+  for (const secret of secretsIn(config)) secrets.add(secret.reveal());
+  return secrets;
 }
 
-function bare<T>(gathered: Gathered<T>): object {
-  return gathered.is === 'there' ? { rows: gathered.value } : { missing: gathered.why };
+function partOf<T>(gathered: Gathered<T>, show: (value: T) => object): object {
+  return gathered.is === 'there' ? show(gathered.value) : { missing: gathered.why };
 }
 
-/**
- * Masks a value recursively. Fields known to contain a path or people's words are masked as such; all other text is
- * treated as free text.
- */
-function masked(value: unknown, mask: Mask, key = ''): unknown {
-  if (typeof value === 'string') {
-    if (isSecretKey(key)) return REDACTED;
-    if (key === 'path' || key === 'folder') return value.startsWith('/') ? mask.path(value) : mask.relative(value);
-    if (['title', 'description', 'tags'].includes(key)) return mask.words(value);
-    return mask.text(value);
-  }
-  if (Array.isArray(value)) return value.map((each) => masked(each, mask, key));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, masked(each, mask, name)]));
+async function configuration({ checked }: Patient, list: AllowList): Promise<unknown> {
+  if (checked === null) return null;
+  const read = await readRegularFile(checked.file, MAX_CONFIG_SIZE);
+  if (!read.ok) return { missing: read.message };
+  return list.show(parseConfigDocument(read.bytes.toString('utf8')).value, allowed.configuration);
 }
 
-/** Masks JSON lines. Lines that are not JSON are dropped, since the first one may be cut off. */
-function linesOf(gathered: Gathered<string>, mask: Mask): string {
+/** Shows each line of a text. Lines that cannot be read are dropped, as the first one, which may be cut off. */
+function linesOf(gathered: Gathered<string>, show: (line: string) => string | null): string {
   if (gathered.is === 'missing') return gathered.why;
-  const lines = gathered.value.split('\n').map((line) => {
-    try {
-      return JSON.stringify(masked(JSON.parse(line), mask));
-    } catch {
-      return '';
-    }
-  });
-  return lines.filter((line) => line !== '').join('\n');
+  return gathered.value
+    .split('\n')
+    .map(show)
+    .filter((line) => line !== null)
+    .join('\n');
+}
+
+function failureLine(line: string, list: AllowList): string | null {
+  try {
+    return JSON.stringify(list.show(JSON.parse(line), allowed.failures));
+  } catch {
+    return null;
+  }
 }
 
 async function mountsOf(folders: readonly string[]): Promise<string> {
@@ -113,8 +111,8 @@ async function mountsOf(folders: readonly string[]): Promise<string> {
     .map((folder) => {
       const point = mountPointOf(folder, mountinfo) ?? '/';
       const line = lines.findLast((each) => each.split(' ')[4] === point) ?? '';
-      // Superblock options are left out because they may contain a password.
-      return `${folder} is on ${point}: ${line.split(' - ')[1]?.split(' ').slice(0, 2).join(' ') ?? 'unknown'}`;
+      // The source and the options are left out because they may contain a password.
+      return `${folder} is on ${point}: ${line.split(' - ')[1]?.split(' ')[0] ?? 'unknown'}`;
     })
     .join('\n');
 }

@@ -1,18 +1,13 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { FileView } from '../../../view/files/file-view.ts';
-import type { FilesView } from '../../../view/files/files-view.ts';
 import { openLedgerToRead } from '../../../daemon/state/ledger-to-read.ts';
 import { LedgerError } from '../../../ledger/ledger-error.ts';
-import type { Ledger } from '../../../ledger/ledger.ts';
 import { queryRunningDaemon, streamRunningDaemon } from '../../control.ts';
-import type { DaemonPlace } from '../../control.ts';
 import { CommandError, exitCodes } from '../../shell.ts';
 import type { Patient } from '../patient.ts';
-import type { BundledFile } from './bundled-file.ts';
+import type { BundledFile } from './next-steps.ts';
 
 /** One part of a bundle, or the reason why it is missing. */
 export type Gathered<T> =
@@ -20,7 +15,6 @@ export type Gathered<T> =
   | { readonly is: 'missing'; readonly why: string };
 
 const mostFiles = 200;
-const mostNames = 1000;
 
 /** Reads rows and histories of files that need the operator, from the daemon or else from its ledger. */
 export async function filesInNeed({ reach, status }: Patient): Promise<Gathered<readonly BundledFile[]>> {
@@ -29,41 +23,17 @@ export async function filesInNeed({ reach, status }: Patient): Promise<Gathered<
     return attempt(
       async () => (await queryRunningDaemon<{ readonly files: readonly BundledFile[] }>(reach, '/facts')).files,
     );
-  return attempt(() =>
-    fromLedger(reach, async (ledger) => {
-      const rows = await ledger.rows({
-        group: 'any',
-        where: { states: ['failed', 'held'] },
-        limit: mostFiles,
-        newestFirst: true,
-      });
-      return Promise.all(rows.map(async (facts) => ({ facts, history: await ledger.history(facts.id) })));
-    }),
-  );
-}
-
-/** Reads the ledger of a daemon that is down. Returns an empty list if there is no ledger. */
-async function fromLedger<T>(
-  place: DaemonPlace,
-  read: (ledger: Ledger) => Promise<readonly T[]>,
-): Promise<readonly T[]> {
-  await using ledger = await openLedgerToRead(place);
-  return ledger === null ? [] : await read(ledger);
-}
-
-/** Reads names that may occur in a log, from the daemon or else from its ledger. */
-export async function knownFiles({ reach, status }: Patient): Promise<readonly Pick<FileView, 'path' | 'title'>[]> {
-  if (reach === null) return [];
-  if (status === null) {
-    const rows = await attempt(() =>
-      fromLedger(reach, (ledger) => ledger.rows({ group: 'any', limit: mostNames, newestFirst: true })),
-    );
-    return rows.is === 'missing'
-      ? []
-      : rows.value.map(({ folder, path, plan }) => ({ path: join(folder, path), title: plan?.title ?? null }));
-  }
-  const { files, settling } = await queryRunningDaemon<FilesView>(reach, `/files?limit=${mostNames}`);
-  return [...files, ...settling.map(({ path }) => ({ path, title: null }))];
+  return attempt(async () => {
+    await using ledger = await openLedgerToRead(reach);
+    if (ledger === null) return [];
+    const rows = await ledger.rows({
+      group: 'any',
+      where: { states: ['failed', 'held'] },
+      limit: mostFiles,
+      newestFirst: true,
+    });
+    return await Promise.all(rows.map(async (facts) => ({ facts, history: await ledger.history(facts.id) })));
+  });
 }
 
 /** Reads the daemon's latest event lines. */
@@ -114,21 +84,19 @@ export async function tailOf(path: string, mostBytes: number): Promise<Gathered<
   });
 }
 
-/** Drops the first line, because a partial name or key in it would not be recognised and masked. */
+/** Drops the first line, which is cut off. */
 function afterFirstLine(text: string): string {
   return text.slice(text.indexOf('\n') + 1);
 }
 
+/** Messages of errors are left out: they may quote anything. */
 async function attempt<T>(gather: () => Promise<T>): Promise<Gathered<T>> {
   try {
     return { is: 'there', value: await gather() };
   } catch (error) {
-    if (
-      error instanceof CommandError ||
-      error instanceof LedgerError ||
-      (error instanceof Error && ('syscall' in error || 'code' in error))
-    )
-      return { is: 'missing', why: error.message };
-    throw error;
+    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+    const isExpected = error instanceof CommandError || error instanceof LedgerError;
+    if (!isExpected && !(error instanceof Error && ('syscall' in error || 'code' in error))) throw error;
+    return { is: 'missing', why: `cannot be read (${code ?? error.name})` };
   }
 }
