@@ -81,14 +81,14 @@ function kinds(kind: Kind, names: string): AllowedFields {
 /** Fields of rows, failures, log lines and views, with everything they consist of. */
 const common: AllowedFields = {
   ...row,
-  // Of a row.
+  // Rows and their history.
   ...plain(`facts history at state next GO RETRY FILE_GONE FILE_CHANGED REMOTE_GONE GIVE_UP kind
     failure retryAfterMs inDoubt feed likeness count isSure sizeLimit from mostBytes triedAt over account trouble since
     dev ino birthtimeNs size mtimeNs ctimeNs protocol offset reach`),
-  // Of log lines and events.
+  // Log lines and events.
   ...plain(`v time level class attempt backend day event type seq missed files folders intervalMs messages method most
     ms operation pid port retryInMs stalledMs until uploads waited work name err host`),
-  // Of the status.
+  // The status.
   ...plain(`daemon running started_at settling waits cause paused waiting outlook expectations deaf_targets accounts
     working adoption deletions creates_wait_until requests needs_you causes more fleet hosts schema slots heard_at
     here draining frozen clock_ahead_ms away_since bytes_per_second stalled_since done_at upload queue before starts_at

@@ -26,7 +26,7 @@ function parsed(text: string): { readonly message: string; readonly fields: obje
   }
 }
 
-/** Of an object's field (`failure.code`), its own name. */
+/** The journal flattens objects: a field's own name follows the last dot, as in `failure.code`. */
 function lastPart(key = ''): string {
   return key.slice(key.lastIndexOf('.') + 1);
 }
