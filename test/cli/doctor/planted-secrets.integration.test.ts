@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { doctor } from '../../../src/cli/doctor/doctor.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
-import { someFacts } from '../../pipeline/some-facts.ts';
+import { someFacts, somePlan } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { fakeShell } from '../api/fake-shell.ts';
@@ -73,7 +73,9 @@ test.each(sources)(
         const why = planted.join(' ; ');
         const lastFailure = { kind: 'transient', code: secret, message: why, [secret]: 1 } as never;
         const failed = { end: 'failed', endedAt: 9, why, lastFailure, remoteStatus: secret } as const;
-        await ledger.insert(someFacts({ ...failed, folder: scratch.file('in'), id: 'f_1', path: 'a.mp4' }));
+        // A broken configuration does not give the key, and this bundle keeps titles.
+        const plan = { ...somePlan, title: broken === '' ? why : 'A title', tags: broken === '' ? planted : [] };
+        await ledger.insert(someFacts({ ...failed, plan, folder: scratch.file('in'), id: 'f_1', path: 'a.mp4' }));
       }
       const lines = planted.map((message) =>
         JSON.stringify({ v: 1, message, code: message, [message]: 1, headers: { authorization: `Basic ${message}` } }),

@@ -61,7 +61,7 @@ export class AllowList {
 
   #text(text: string, kind: Kind): string {
     if (kind === 'ours') return text;
-    if (kind === 'name') return this.#hasNames ? text : this.#name(text);
+    if (kind === 'name') return this.#hasNames && !this.#isKnownSecret(text, kind) ? text : this.#name(text);
     if (kind === 'origin') return URL.canParse(text) ? new URL(text).origin : SET;
     const isSecret = this.#isKnownSecret(text, kind) || (kind !== 'id' && looksSecret(text));
     return isPlain(text) && !isSecret ? text : this.#pseudonym('t', text);
