@@ -73,8 +73,7 @@ test.each(sources)(
         const why = planted.join(' ; ');
         const lastFailure = { kind: 'transient', code: secret, message: why, [secret]: 1 } as never;
         const failed = { end: 'failed', endedAt: 9, why, lastFailure, remoteStatus: secret } as const;
-        // A broken configuration does not give the key, and this bundle keeps titles.
-        const plan = { ...somePlan, title: broken === '' ? why : 'A title', tags: broken === '' ? planted : [] };
+        const plan = { ...somePlan, title: why, tags: planted };
         await ledger.insert(someFacts({ ...failed, plan, folder: scratch.file('in'), id: 'f_1', path: 'a.mp4' }));
       }
       const lines = planted.map((message) =>

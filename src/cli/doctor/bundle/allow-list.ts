@@ -18,7 +18,7 @@ export class AllowList {
   /**
    * @param known.folders absolute paths of the watched folders, which are kept
    * @param known.secrets of the configuration, which may be ordinary words; null if it cannot be read
-   * @param hasNames whether to keep file names
+   * @param hasNames whether to keep file names, if the secrets are known and the name holds none
    */
   constructor(
     { folders, secrets }: { readonly folders: readonly string[]; readonly secrets: SecretValues | null },
@@ -69,7 +69,7 @@ export class AllowList {
 
   /** Secrets may be ordinary words. While they are unknown, nothing is shown that may be an echo of one. */
   #isKnownSecret(text: string, kind: Kind): boolean {
-    if (this.#secrets === null) return kind === 'echo';
+    if (this.#secrets === null) return kind === 'echo' || kind === 'name';
     return this.#secrets.redactText(text) !== text;
   }
 
