@@ -102,7 +102,7 @@ export async function openAccepted(file: AcceptedFile): Promise<FileReader> {
   }
 }
 
-/** Whether an accepted file is in its place, unchanged, and can be opened. */
+/** Whether an accepted file is still in place and unchanged, and can be opened. */
 export async function isReadable(
   file: Parameters<typeof requireWatched>[0] & Pick<Facts, 'version'>,
   isWatched: IsWatched,

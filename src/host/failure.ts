@@ -56,7 +56,7 @@ function verdictOf(error: ServiceError): Verdict {
   if (error instanceof ConnectionError || error instanceof RequestTimeoutError) {
     return error.sent ? ['transient', true] : ['offline'];
   }
-  // A login portal redirects every PUT until someone logs in, so the file is not to blame.
+  // A captive portal redirects every PUT until someone logs in, so the file is not to blame.
   if (error instanceof RedirectError) return [error.by === 'service' ? 'suspended' : 'transient'];
   return answerVerdict(error) ?? uploadVerdict(error) ?? ['bug'];
 }

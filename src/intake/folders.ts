@@ -115,7 +115,7 @@ export class Folders implements AsyncDisposable {
     return this.#background.size > 0 || this.#comparing !== null || this.#all().some((folder) => folder.isSettling());
   }
 
-  /** Returns why a file missing from a folder proves nothing, or null; see `FolderWatcher.whyAway`. */
+  /** Returns why a file missing from a folder is not proven gone, or null; see `FolderWatcher.whyAway`. */
   async whyAway(folder: string, missing?: string): Promise<string | null> {
     return (await this.#watched.get(folder)?.watcher.whyAway(missing)) ?? null;
   }

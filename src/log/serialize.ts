@@ -178,7 +178,7 @@ const ALLOWED = ['name', 'message', 'code', 'status', 'kind', 'cause'] as const;
 const MAX_CAUSES = 5;
 const MAX_FRAMES = 20;
 
-/** Returns the printable fields of an error, or of an object in its place. `stacks` adds the stack frames. */
+/** Returns the printable fields of an error, or of an object that stands in for one. `stacks` adds the stack frames. */
 function serializeError(error: object, stacks: boolean): Readonly<Record<string, unknown>> {
   const fields = ALLOWED.map((key) => [key, read(error, key)] as const).filter(([, value]) => isPrintable(value));
   return { ...Object.fromEntries(fields), ...causesOf(error), ...(stacks ? framesOf(error) : {}) };

@@ -38,7 +38,7 @@ const minutesNote = 'quota_minutes';
 /** How long a count may be used before it is renewed. */
 const countEveryMs = 10_000;
 
-/** Wait of a file that fits only if a request under way is refused. */
+/** Wait time for a file that will fit only if a request under way is refused. */
 const againMs = 5_000;
 
 export type Quota = ReturnType<typeof createQuota>;

@@ -146,7 +146,7 @@ export function createRefusedCreates(world: {
     const message = before !== undefined && !isKnown ? before.failure.message : failure.message;
     const stopped = { kind: 'suspended', code, message, account, ...(status !== undefined && { status }) } as const;
     const stop: Stop = { failure: stopped, channel, isKnown, tries, nextTryAt, trying: null };
-    // Smaller files may fit into what is left of a quota of bytes: the file waits alone unless another is refused too.
+    // Smaller files may still fit within a byte quota, so only this file waits unless another is refused too.
     if (!isLone) open(key, stop);
     return waitFor(stop, stopped);
   };

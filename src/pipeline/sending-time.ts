@@ -6,7 +6,7 @@ export interface Speed {
   readonly bandwidth: number | null;
   /** Whether uploads may start at present. */
   readonly mayStart: boolean;
-  /** Changes to the limit and to `mayStart` by the timetable within two days, earliest first. */
+  /** Changes that the timetable makes to the limit and to `mayStart` within the next two days, earliest first. */
   readonly later: readonly UploadHours[];
 }
 

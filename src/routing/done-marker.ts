@@ -16,7 +16,7 @@ export interface DoneMarker {
 
 /** @param template a file name with `{name}` and `{ext}` of the marked file, already accepted by `lintDoneMarker` */
 export function createDoneMarker(template: string): DoneMarker {
-  // Names may contain line breaks, which `.` matches only with the flag `s`.
+  // Names may contain line breaks, which `.` matches only with the `s` flag.
   const isOf = new RegExp(`^${composed(template).replaceAll(PIECE, patternOf)}$`, 'su');
   const nameIn = (path: string): string | undefined => {
     const base = posix.basename(path);

@@ -6,7 +6,7 @@ import { distinct, manyLines, oneLine } from './text.ts';
 
 /** A file as seen by routing. */
 export interface RoutedFile {
-  /** Path relative to the folder, with `/`. */
+  /** Path relative to the folder, with `/` as the separator. */
   readonly path: string;
   /** Modification time, epoch milliseconds. */
   readonly modifiedMs: number;

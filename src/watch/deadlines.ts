@@ -18,8 +18,9 @@ export class Deadlines {
 
   /**
    * @param due must not throw
-   * @param room how many more keys the receiver can accept now; after returning 0 it must call `resume`. This keeps
-   *   memory bounded: with a promise per key, 100,000 files coming due together would cost half a gigabyte.
+   * @param room how many more keys the receiver can accept now. When it has room again after having none, it must call
+   *   `resume`. This keeps memory bounded: with a promise per key, 100,000 files coming due together would cost half a
+   *   gigabyte.
    */
   constructor(clock: MonotonicClock, due: (key: string) => void, room: () => number = () => Infinity) {
     this.#clock = clock;

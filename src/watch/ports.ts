@@ -177,7 +177,10 @@ export interface KnownFile {
   readonly state: string;
 }
 
-/** Files of a folder in the ledger. They are offered again only if changed, and reported gone if missing. */
+/**
+ * The files that the ledger holds for a folder. They are offered again only if they have changed, and reported as gone
+ * if they are missing.
+ */
 export interface KnownFiles {
   /** Calls `tell` for each file. If a path occurs repeatedly, the last version counts. */
   known(folder: string, tell: (file: KnownFile) => void): Promise<void>;

@@ -211,7 +211,7 @@ export class FolderWatcher implements AsyncDisposable {
   }
 
   /**
-   * Compares the folder with a ledger that may have lost rows, as at the start, and offers the files that the ledger
+   * Compares the folder with the ledger, which may have lost rows. As at startup, offers the files that the ledger
    * lacks.
    *
    * @returns the number of those files

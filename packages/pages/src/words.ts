@@ -50,7 +50,7 @@ export function span(durationMs: number): string {
   return `${Math.floor(ms / large[1])} ${large[0]}${rest > 0 ? ` ${rest} ${small[0]}` : ''}`;
 }
 
-/** Formats a size as `12.3 MB`, by powers of 1000. */
+/** Formats a size like `12.3 MB`, using powers of 1000. */
 export function fileSize(bytes: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
   const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));

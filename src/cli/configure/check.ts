@@ -60,7 +60,7 @@ async function stateProblems({ config, paths, problems, locate }: CheckedConfig)
   const isNamed = problems.some((problem) => problem.key === key && problem.severity === 'error');
   if (paths === null || isNamed) return [];
   const { file, stateDir } = paths;
-  // A broken configuration may not name the socket. This is the default path, or a link to the socket.
+  // A broken configuration might not name the socket. This is the default path, or a link to the socket.
   const socket = config?.status.socket ?? join(stateDir, 'dropcast.sock');
   const found = await inspectState(paths, socket, config !== null && config.ledger !== null);
   return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));

@@ -238,7 +238,7 @@ export async function inTransaction<T>(database: DatabaseSync, work: () => Promi
   }
 }
 
-/** @throws {LedgerUnavailableError} if the machine refuses to read or write */
+/** @throws {LedgerUnavailableError} if a read or write fails because of the disk, memory or database */
 function refusing<T>(database: DatabaseSync, work: () => T): T {
   try {
     return work();

@@ -139,7 +139,7 @@ export function createRetention(world: RetentionWorld) {
     }
     if (status.ok && status.value === 'ready') {
       confirmed.set(id, clock.elapsed());
-      // The put-away detects a file that is no longer the one that was sent.
+      // The put-away round detects a file that is no longer the one that was sent.
       await row.write({ disposal: 'pending' }, why);
     } else {
       const kept = status.ok

@@ -5,9 +5,9 @@ import type { FirstStartStore, RequestPriority, VideoHost } from '../file/ports.
 import type { Row } from '../file/rows.ts';
 
 /**
- * Whether the row does not show how the upload to its record ended, because it may come from an older copy of the
- * ledger. dropcast then asks the service before it deletes the record. An address that died later proves nothing about
- * an earlier body.
+ * Whether the row leaves it open how the upload to its record ended. The row may come from an older copy of the ledger,
+ * so dropcast asks the service before it deletes the record. Even if the upload address has died since, an earlier body
+ * may have arrived.
  */
 export function isUnsure({ videoId, uploadStartedAt, sha256 }: Facts): boolean {
   return videoId !== null && uploadStartedAt !== null && sha256 === null;

@@ -146,7 +146,7 @@ export const buckets = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200]
 export class Durations {
   readonly #times = new Map<string, { labels: Labels; count: number; sumSeconds: number; inBucket: number[] }>();
 
-  /** Includes the labels even if no duration is ever added. */
+  /** Makes `list` include these labels even if no duration is ever added. */
   expect(labels: Labels): void {
     this.#timesOf(labels);
   }

@@ -69,7 +69,7 @@ async function actOnMany({ daemon, now, outcomes }: PageWorld, { query, form }: 
   });
 }
 
-/** Every page address that changes something, for readers with that right. All use POST. */
+/** The page's addresses that change something. They require the `change` right, and all use POST. */
 export const actions: readonly (readonly [path: string, action: Action])[] = [
   ['/files/many', actOnMany],
   ['/files/:id/retry', retryFile],

@@ -25,7 +25,7 @@ const defaultStallTimeoutMs = 60_000;
 /** Requests of one attempt: the usual one, one in another protocol, and one with other headers. */
 const mostTries = 3;
 
-/** Step in which `reach` of a session grows, so that a large file costs few commits. */
+/** Increment by which a session's `reach` grows, so that a large file needs few commits. */
 const reachStepBytes = 64 * 1024 * 1024;
 
 /** @throws TypeError options are out of range */

@@ -10,7 +10,10 @@ const limitWord = /too (?:large|big)|exceed|maximum|at most|larger than|limit/i;
 
 const amount = /\b(\d{1,15}(?:\.\d{1,3})?) ?(bytes|[KMGT]i?B)\b/gi;
 
-/** Powers of ten, as in most documentation; the stated limit is then never above the real one. */
+/**
+ * Decimal units, as in most documentation. If the host means binary ones, the limit computed is too low, but never too
+ * high.
+ */
 const factors: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 const binaryFactors: Readonly<Record<string, number>> = { k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 

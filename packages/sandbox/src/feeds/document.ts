@@ -36,8 +36,8 @@ export function feedDocument(parts: DocumentParts, feed: Feed, asked: Asked = {}
 }
 
 /**
- * Maximum items per document, which is also the most read from the store at a time. MRSS: what its readers accept.
- * Others: keeps a document to a few MB.
+ * Maximum number of items per document, and per read from the store. MRSS: what its readers accept. Others: keeps a
+ * document to a few MB.
  */
 const PAGE_ITEMS: Readonly<Record<Feed['type'], number>> = { mrss: MRSS_PAGE_ITEMS, podcast: 1000, ctv: 1000 };
 

@@ -32,8 +32,8 @@ export interface PortParts {
 export type Layer = (exchange: Exchange, proceed: (exchange: Exchange) => Promise<void>) => Promise<void>;
 
 /**
- * Answers a request itself, and rejects only on a bug. `awaitsContinue`: the client is waiting for 100 Continue before
- * it sends its body.
+ * Answers a request itself. The promise rejects only if there is a bug. `awaitsContinue`: the client is waiting for 100
+ * Continue before it sends its body.
  */
 export type RawListener = (
   request: IncomingMessage,
