@@ -465,7 +465,7 @@ describe('a source', () => {
 
   test.each<[string, StreamSource['open'], RegExp]>([
     ['breaks', () => Readable.from(breaking()), /"clip.mp4" cannot be read: EIO/],
-    ['gives no bytes', () => Readable.from([{ an: 'object' }]), /"clip.mp4" gives something other than bytes/],
+    ['gives no bytes', () => Readable.from([{ an: 'object' }]), /"clip.mp4" yields something other than bytes/],
     [
       'cannot be opened',
       () => {
@@ -478,7 +478,7 @@ describe('a source', () => {
       () => Promise.reject(Object.assign(new Error('no'), { code: 'EMFILE' })),
       /"clip.mp4" cannot be read: EMFILE/,
     ],
-    ['is none', () => ['abcd'] as unknown as Readable, /"clip.mp4" gives something other than bytes/],
+    ['is none', () => ['abcd'] as unknown as Readable, /"clip.mp4" yields something other than bytes/],
   ])('that %s ends the upload', async (_, open, message) => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);

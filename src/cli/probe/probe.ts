@@ -152,7 +152,7 @@ async function requireConsent(
   const most = mostRequests(timeoutMs);
   if (budget !== null && budget.blockedUntil !== null) {
     const until = new Date(budget.blockedUntil).toISOString();
-    throw new CommandError(`the service accepts no requests of this key until ${until}`, exitCodes.failed);
+    throw new CommandError(`the service accepts no requests with this key until ${until}`, exitCodes.failed);
   }
   if (budget !== null && budget.room < most) {
     const message = `a probe takes up to ${most} requests, and the daemon has ${formatCount(budget.room)} left in this hour: try again later, or with a shorter --timeout`;

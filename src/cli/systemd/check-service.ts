@@ -48,7 +48,7 @@ async function siteFindings(file: string, service: InstalledService, machine: Ma
   } catch (error) {
     if (error instanceof UnitError) return [problem('folders', error.message)];
     // The service resolves `~` to its own home directory.
-    if (error instanceof CommandError) return [problem('', `wrong as the service reads it: ${error.message}`)];
+    if (error instanceof CommandError) return [problem('', `not valid when the service reads it: ${error.message}`)];
     throw error;
   }
 }

@@ -100,7 +100,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     caughtBy: ['it gets there'],
   },
   'nothing is learnt from a signature mismatch': {
-    edits: [{ anchor: 'this.#known.get(origin)?.isTypeSent ?? true', instead: 'true' }],
+    edits: [{ anchor: 'this.#of(choice.url).isTypeSent ?? true', instead: 'true' }],
     lives: ['signed-without-type@1', 'signed-without-type@2'],
     caughtBy: ['it gets there', 'no request is refused by the service'],
   },

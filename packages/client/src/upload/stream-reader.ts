@@ -86,7 +86,7 @@ export class StreamReader implements BodyReader {
   }
 
   #noBytes(): FileUnreadableError {
-    return new FileUnreadableError(`${JSON.stringify(this.#source.name)} gives something other than bytes`, {
+    return new FileUnreadableError(`${JSON.stringify(this.#source.name)} yields something other than bytes`, {
       code: 'not_bytes',
     });
   }
