@@ -27,6 +27,8 @@ export interface Lived {
   readonly flaws: readonly (Flaw | Violation)[];
   /** Null if it did not come to its end. */
   readonly reached: Reached | null;
+  /** All of its requests to the service, those of the world around it included, and the bytes of all uploads. */
+  readonly spent: { readonly requests: number; readonly bytesSent: number };
 }
 
 /** Waits that would take a minute, cut short in the copy of the program that lives. */
@@ -54,11 +56,16 @@ export async function playLife({ profile, switches = {}, seed, program, patience
     },
     allows: { requestsPerVideo: 120, requests: 5_000, exitCodes: [1] },
   });
+  const spent = () => {
+    const requests = world.service.sandbox.requests();
+    const uploads = requests.filter(({ path }) => path.startsWith('/uploads/'));
+    return { requests: requests.length, bytesSent: uploads.reduce((sum, { bytesIn }) => sum + (bytesIn ?? 0), 0) };
+  };
   const told = await live(world, seed, page).catch((error: Error) => error);
   if (told instanceof Error) {
     await world.service.settle();
     const late: Flaw = { invariant: 'it gets there', what: 'the life', evidence: told.message };
-    return { flaws: [late, ...(await world.judge())], reached: null };
+    return { flaws: [late, ...(await world.judge())], reached: null, spent: spent() };
   }
   world.allow({ needsPerson: told.unplayable });
   const { sandbox, expired } = world.service;
@@ -71,5 +78,5 @@ export async function playLife({ profile, switches = {}, seed, program, patience
     expired,
     feed,
   };
-  return { flaws: [...flawsOf(evidence), ...(await world.judge())], reached: reachedIn(evidence) };
+  return { flaws: [...flawsOf(evidence), ...(await world.judge())], reached: reachedIn(evidence), spent: spent() };
 }

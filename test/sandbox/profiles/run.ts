@@ -77,7 +77,9 @@ async function severalAtOnce<Item, Result>(
 
 async function judged(name: string, program: string): Promise<Lived & { readonly isBad: boolean }> {
   const life = await playNamed(name, program);
-  console.info(`${name}: ${life.flaws.length === 0 ? 'as promised' : 'not as promised'}`);
+  const { requests, bytesSent } = life.spent;
+  const verdict = life.flaws.length === 0 ? 'as promised' : 'not as promised';
+  console.info(`${name}: ${verdict}; ${requests} requests, ${bytesSent} bytes sent`);
   if (life.flaws.length > 0) console.error(`  npm run test:profiles -- --replay ${name}`);
   for (const { invariant, what, evidence } of life.flaws) console.error(`  ${invariant}: ${what}: ${evidence}`);
   return { ...life, isBad: life.flaws.length > 0 };
