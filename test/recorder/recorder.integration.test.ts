@@ -51,7 +51,7 @@ describe('a recorder between a program and a service', () => {
       ]),
     );
     expect(text).not.toContain(sandbox.apiKey);
-    expect(text).not.toContain(realAddress.split('-').at(-1) ?? 'x');
+    expect(text).not.toContain(realAddress.slice(-22));
     expect(text).not.toMatch(/sk_sandbox|\/uploads\/[^"]*-[\w-]{22}/);
     expect(text).toContain('Bearer [hidden key 1]');
     expect(comparison.violated).toEqual([]);
