@@ -36,7 +36,7 @@ export interface Gate extends AsyncDisposable {
   throttled(retryAfterMs: number | undefined): void;
   /** Lowers the budget to the limits that the service reports. They never allow more than the hour does. */
   reported(report: RateLimitReport): void;
-  /** Forgets what the service reported, because another service or key is used from now on. Requests still count. */
+  /** Forgets the limits that the service reported, because the service or the key has changed. Requests still count. */
   otherService(): void;
   /** Rereads the budget, because another host may have written it. */
   changedElsewhere(): void;

@@ -64,7 +64,7 @@ export class KnownBudget {
     this.#reported = withNewer(unexpired(this.#reported, nowMs), limitsOf(report, reported, { total, nowMs }));
   }
 
-  /** Forgets what the service reported, because another service or key is used from now on. Requests still count. */
+  /** Forgets the limits that the service reported, because the service or the key has changed. Requests still count. */
   forget(): void {
     this.#isFormer = true;
     this.#refusals = [];

@@ -34,7 +34,7 @@ export function tableFor(store: Connection, filter: FileFilter): RawBuilder<unkn
   return isListed || (filter.working?.length ?? 0) > 0 ? filesOf(store) : sql.raw('file');
 }
 
-/** Members of a filter that need no more than an index of their own. */
+/** Filter members for which their own index is enough. */
 const unlisted: ReadonlySet<string> = new Set<keyof FileFilter>([
   'states',
   'working',

@@ -48,7 +48,7 @@ export function unseen(text: string): Html {
   return html`<span class="unseen">${text}</span>`;
 }
 
-/** What a badge's word means for the reader. */
+/** The meaning of a badge's word for the reader. */
 export type BadgeKind = keyof typeof SHAPES;
 
 /** Shows a word with a shape and a colour, because many people cannot rely on colour. */

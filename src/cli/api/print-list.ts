@@ -4,7 +4,7 @@ import { tableOf } from '../output/table.ts';
 import type { ColumnOf } from '../output/table.ts';
 import type { Shell } from '../shell.ts';
 
-/** What a command lists, for people. */
+/** A list in the form that people read. */
 interface Listed<T> {
   readonly items: readonly T[];
   readonly columns: readonly ColumnOf<T>[];

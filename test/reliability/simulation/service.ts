@@ -161,7 +161,7 @@ export class Service {
     return this.#manners.protocol ?? 'put';
   }
 
-  /** The bytes that a host keeps for an address; a refusal if it takes no more. */
+  /** The bytes that a host keeps for an address, or its refusal to accept more. */
   keptAt(url: URL): KeptUpload | Reply {
     const video = this.#at(url);
     // A host that has the whole file says so, and takes it no second time.

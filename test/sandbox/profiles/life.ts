@@ -324,8 +324,8 @@ class Life {
     const { sandbox, host } = service;
     this.#wasLimited = true;
     const { rate_limit_headers: headers } = (await admin({ sandbox }, 'GET /profile')).body.data.switches;
-    // Where limits are reported, a daemon believes until the reset that nothing is left: here, for an hour. It is told of a
-    // limit that it does not use up.
+    // A daemon that reads in a header that no request is left waits until the reset: here, for an hour. Where limits are
+    // reported, this life therefore sets one that the daemon does not use up.
     const requests = headers === 'none' ? 50 : 10_000;
     const ask = () => fetch(`${host.baseUrl}/channels`, { headers: { authorization: `Bearer ${host.key}` } });
     if (headers === 'none') await Promise.all(Array.from({ length: requests }, ask));

@@ -32,7 +32,7 @@ export async function boxAt(readAt: ReadAt, at: number, outerEnd: number): Promi
   return length < 16n ? 'garbage' : box(type, at, { header: 16, length });
 }
 
-/** Whether a box from `boxesIn` stands for space that has not been written yet. */
+/** Whether a box from `boxesIn` is space that has not been written yet. */
 export function isUnwritten({ type }: Box): boolean {
   return type === UNWRITTEN;
 }
