@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { namesUsed } from '../config/unknown-names.ts';
 import { type Admission, type Webhook, createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Gate } from '../host/gate.ts';
-import type { ServiceLinks } from '../host/service-links.ts';
+import type { FeedLinks } from '../host/feed-links.ts';
 import type { Folders } from '../intake/folders.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LogFields, Logger } from '../log/logger.ts';
@@ -49,7 +49,7 @@ export interface Daemon extends AsyncDisposable {
   readonly news: NewsLines;
   readonly times: UploadTimes;
   /** Addresses of embedded videos and of feeds. */
-  readonly links: Pick<ServiceLinks, 'find'>;
+  readonly feedLinks: Pick<FeedLinks, 'find'>;
   /** Files that are expected by a time of day. */
   readonly expectations: Pick<Expectations, 'list'>;
   /** Delivery results of the notification targets. */
@@ -219,7 +219,7 @@ function createDaemon(
     events,
     news,
     times: service.times,
-    links: service.links,
+    feedLinks: service.feedLinks,
     expectations,
     messageTargets,
     turn,

@@ -11,8 +11,8 @@ import type { BudgetStore, OwnWindow } from '../host/budget-store.ts';
 import { createGate } from '../host/gate.ts';
 import type { Gate } from '../host/gate.ts';
 import { budgetOf, clientGateOf, UnsentCreates } from '../host/request-gate.ts';
-import { createServiceLinks } from '../host/service-links.ts';
-import type { ServiceLinks } from '../host/service-links.ts';
+import { createFeedLinks } from '../host/feed-links.ts';
+import type { FeedLinks } from '../host/feed-links.ts';
 import { uploadFormsIn } from '../host/upload-forms.ts';
 import { createVideoHost } from '../host/video-host.ts';
 import type { BudgetRow } from '../ledger/records.ts';
@@ -35,7 +35,7 @@ export interface ServiceConnection extends AsyncDisposable {
   /** `service.quota` at this moment; null if there is none. */
   quota(): QuotaNow | null;
   /** Links to videos and feeds, as the service reported them. */
-  readonly links: Pick<ServiceLinks, 'find'>;
+  readonly feedLinks: Pick<FeedLinks, 'find'>;
   /** Lists the channels and feeds of the service that a configuration names, which may be another service or key. */
   namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
   /** Uses another configuration from the next request on. Requests in progress finish with the old key and address. */
@@ -91,13 +91,13 @@ export function connectToService(
   const isWatched = (folder: string): boolean => config.folders.some(({ path }) => path === folder);
   let client = open(config);
   const former: VideoClient[] = [];
-  const links = createServiceLinks();
+  const feedLinks = createFeedLinks();
   const hostOf = (client: () => VideoClient): VideoHost & VideoLibrary =>
     createVideoHost({
       client,
       sourceOf: (facts, alsoHash) => uploadSource(facts, isWatched, alsoHash),
       failureOfFile,
-      heardLink: (kind, id, url) => links.heard(kind, id, url),
+      heardFeedLink: (feed, url) => feedLinks.heard(feed, url),
       sendOptions: () => sendOptionsOf(config),
       stallTimeoutMs: () => config.uploads.stallTimeoutMs,
       honoursIdempotencyKey: () => config.service.honoursIdempotencyKey,
@@ -107,7 +107,7 @@ export function connectToService(
     gate,
     times,
     quota: () => quotaAt(config.service.quota, clock.now()),
-    links,
+    feedLinks,
     budget: budgetOf(gate, unsent),
     host: hostOf(() => client),
     namesOf: async (next, signal) => {

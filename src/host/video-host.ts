@@ -20,7 +20,7 @@ import type {
   VideoLibrary,
 } from '../pipeline/file/ports.ts';
 import { toFailure } from './failure.ts';
-import type { LinkKind } from './service-links.ts';
+import { webAddress } from './feed-links.ts';
 
 /** What the adapter needs besides the client. */
 export interface VideoHostParts {
@@ -34,8 +34,8 @@ export interface VideoHostParts {
    * Returns the longest time without progress, in milliseconds. The answer to a whole file may take at least a minute.
    */
   stallTimeoutMs(): number;
-  /** Receives every video or feed address in an answer. */
-  heardLink?(kind: LinkKind, id: string, url: string | undefined): void;
+  /** Receives the address of every listed feed: untrusted text. */
+  heardFeedLink?(feed: string, url: string): void;
   /** Returns the configured headers and protocol of uploads; default: none. */
   sendOptions?(): Pick<SendCallOptions, 'headers' | 'contentType' | 'protocol'>;
   /** Whether each create request carries its token as `Idempotency-Key`; default: no. */
@@ -56,10 +56,6 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
     } catch (error) {
       return { ok: false, failure: { ...failureOf(error, parts), ...tooLarge(error, sentBytes) } };
     }
-  };
-  const heard = (video: Video): RemoteVideo => {
-    parts.heardLink?.('video', video.id, video.embedUrl || undefined);
-    return remoteOf(video);
   };
   return {
     create: async (facts, token, signal) => {
@@ -108,9 +104,9 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
     list: (page, signal) =>
       answer(async () => {
         const { videos, perPage, total } = await client().videos.list({}, asks('poll', signal)).page(page);
-        return { videos: videos.map(heard), perPage: Math.max(perPage, videos.length, 1), total };
+        return { videos: videos.map(remoteOf), perPage: Math.max(perPage, videos.length, 1), total };
       }),
-    get: (videoId, signal) => answer(async () => heard(await client().videos.get(videoId, asks('poll', signal)))),
+    get: (videoId, signal) => answer(async () => remoteOf(await client().videos.get(videoId, asks('poll', signal)))),
     publish: (feed, signal) =>
       answer(async () => ({ videos: (await client().feeds.publish(feed, asks('finish', signal))).videoCount ?? null })),
     names: (kind, signal) =>
@@ -118,7 +114,7 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
         const { channels, feeds } = client();
         if (kind === 'channel') return (await channels.list(asks('finish', signal))).map(({ id }) => id);
         const list = await feeds.list(asks('finish', signal));
-        for (const { id, url } of list) parts.heardLink?.('feed', id, url || undefined);
+        for (const { id, url } of list) if (url !== undefined) parts.heardFeedLink?.(id, url);
         return list.map(({ id }) => id);
       }),
     probe: async (signal) => {
@@ -240,6 +236,7 @@ function shortened(message: string): string {
 
 function remoteOf(video: Video): RemoteVideo {
   const createdAt = video.createdAt === undefined ? Number.NaN : Date.parse(video.createdAt);
+  const embedUrl = webAddress(video.embedUrl ?? '');
   return {
     id: video.id,
     ...(video.title !== undefined && video.title !== '' && { title: video.title }),
@@ -247,5 +244,6 @@ function remoteOf(video: Video): RemoteVideo {
     ...(video.message !== undefined && { message: shortened(video.message) }),
     ...(Number.isFinite(createdAt) && { createdAt }),
     ...(video.duration !== undefined && { duration: video.duration }),
+    ...(embedUrl !== null && { embedUrl }),
   };
 }

@@ -35,6 +35,7 @@ export interface FileTable {
   replacements: number;
   remote_status: string | null;
   ready_at: number | null;
+  embed_url: string | null;
   published: string;
   attempts: number;
   not_before: number | null;

@@ -196,6 +196,17 @@ function partsOf(client: VideoClient): VideoHostParts {
   };
 }
 
+test.each([
+  ['https://video.example.com/embed/vid_1', { embedUrl: 'https://video.example.com/embed/vid_1' }],
+  ['javascript:alert(1)', {}],
+  ['https://user:secret@video.example.com/', {}],
+])('the embed address %s becomes %o', async (address, expected) => {
+  await using opened = openDaemonClient(base);
+  nock(base).get('/videos/vid_1').reply(200, { id: 'vid_1', status: 'ready', embed_url: address });
+  const answer = await hostedBy(opened).get('vid_1', signal);
+  expect(answer).toEqual({ ok: true, value: { id: 'vid_1', status: 'ready', ...expected } });
+});
+
 test('what the service says of a video is shortened before it is repeated everywhere', async () => {
   await using opened = openDaemonClient(base);
   nock(base)

@@ -34,6 +34,7 @@ export const anyFacts: fc.Arbitrary<Facts> = fc
     dying: fc.boolean(),
     remoteStatus: fc.option(fc.constantFrom('pending', 'processing', 'ready', 'failed', 'transcoding')),
     readyAt: time,
+    embedUrl: fc.option(fc.constant('https://video.example.com/embed/vid_1')),
     published: feeds.map((done) => Object.fromEntries(done.map((feed) => [feed, 1]))),
     attempts: fc.integer({ min: 0, max: 12 }),
     notBefore: time,

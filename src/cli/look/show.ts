@@ -81,6 +81,7 @@ function describe({ file, spans, history, suspects }: ShowView): string {
     ['tags', file.tags.join(', ') || null],
     ['feeds', file.publish.map((feed) => `${feed}${feed in file.published ? ' (published)' : ''}`).join(', ') || null],
     ['video', file.video_id],
+    ['watch', file.embed_url],
     ['service says', file.remote_status],
     ['source', file.source_url],
     ['sha256', file.sha256],

@@ -31,6 +31,9 @@ export interface News extends Pick<EventWords, 'level' | 'text'> {
   /** Relative to the folder. */
   readonly path: string | null;
   readonly state: string | null;
+  readonly video_id: string | null;
+  /** Where the video is watched; null until it is ready. */
+  readonly embed_url: string | null;
 }
 
 /**
@@ -45,7 +48,14 @@ export function newsOf(event: DropcastEvent, now: number): News | null {
   return words && { ...aboutNothing, level: words.level, ...subject, text: words.text };
 }
 
-export const aboutNothing = { file: null, folder: null, path: null, state: null } as const;
+export const aboutNothing = {
+  file: null,
+  folder: null,
+  path: null,
+  state: null,
+  video_id: null,
+  embed_url: null,
+} as const;
 
 function subjectOf(event: DropcastEvent): (Pick<News, 'type'> & Partial<News>) | null {
   switch (event.type) {
@@ -57,9 +67,9 @@ function subjectOf(event: DropcastEvent): (Pick<News, 'type'> & Partial<News>) |
     case 'file':
     case 'failure':
     case 'refusal': {
-      const { id: file, folder, path } = event.facts;
+      const { id: file, folder, path, videoId, embedUrl } = event.facts;
       const type = event.type === 'file' && event.before === null ? 'arrival' : event.type;
-      return { type, file, folder, path, state: stateOf(event.facts) };
+      return { type, file, folder, path, state: stateOf(event.facts), video_id: videoId, embed_url: embedUrl };
     }
     case 'operator-pause':
       return { type: event.type, folder: event.pause.folder };

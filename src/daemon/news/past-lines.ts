@@ -166,8 +166,8 @@ async function linesOf(ledger: PastRows, past: readonly Past[]): Promise<readonl
 function lineOf(files: ReadonlyMap<string, Facts>, { id, at, state, note }: Passage): KeptLine | null {
   const facts = files.get(id);
   if (facts === undefined) return null;
-  const { folder, path } = facts;
+  const { folder, path, videoId: video_id, embedUrl: embed_url } = facts;
   const [level, words] = stateWords[state] ?? ['info', capitalised(state)];
   const text = note === null ? words : `${words}: ${note}`;
-  return { v: 1, at, level, type: 'file', file: id, folder, path, state, text };
+  return { v: 1, at, level, type: 'file', file: id, folder, path, state, video_id, embed_url, text };
 }

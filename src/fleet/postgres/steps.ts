@@ -62,6 +62,7 @@ export const steps: readonly Step[] = [
     replacements bigint NOT NULL,
     remote_status ${text},
     ready_at bigint,
+    embed_url ${text},
     published ${text} NOT NULL,
     attempts bigint NOT NULL,
     not_before bigint,

@@ -47,6 +47,7 @@ const migrations: readonly string[] = [
     replacements INTEGER NOT NULL,
     remote_status TEXT,
     ready_at INTEGER,
+    embed_url TEXT,
     published TEXT NOT NULL,
     attempts INTEGER NOT NULL,
     not_before INTEGER,

@@ -70,6 +70,8 @@ export interface Facts {
   /** The last status the service reported, verbatim. */
   readonly remoteStatus: string | null;
   readonly readyAt: number | null;
+  /** Where the video is watched, as the service reported it with `ready`. */
+  readonly embedUrl: string | null;
   /** When each feed was published with this video. */
   readonly published: Readonly<Record<string, number>>;
 
@@ -133,6 +135,7 @@ export const unbound = {
   dying: false,
   remoteStatus: null,
   readyAt: null,
+  embedUrl: null,
 } as const satisfies Partial<Facts>;
 
 /** Returns the facts of a new file, before anything has been requested from the service. */

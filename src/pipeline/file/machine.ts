@@ -39,7 +39,7 @@ export interface MachinePolicy {
 export type FileEvent =
   /** A lane has a free slot, or the backoff has expired. */
   | { readonly type: 'GO' }
-  | { readonly type: 'REMOTE_STATUS'; readonly status: string; readonly message?: string }
+  | { readonly type: 'REMOTE_STATUS'; readonly status: string; readonly message?: string; readonly embedUrl?: string }
   | { readonly type: 'REMOTE_GONE' }
   /** `poll.give_up_after` has passed, and the service has not finished. */
   | { readonly type: 'GIVE_UP' }
@@ -80,10 +80,10 @@ const machineSetup = setup({
       }),
     }),
     takeStatus: assign({
-      facts: ({ context: { facts, policy } }, { status }: { status: string }) => ({
+      facts: ({ context: { facts, policy } }, { status, embedUrl }: { status: string; embedUrl: string | null }) => ({
         ...facts,
         remoteStatus: status,
-        readyAt: status === 'ready' ? policy.now() : facts.readyAt,
+        ...(status === 'ready' && { readyAt: policy.now(), embedUrl }),
       }),
     }),
     takePublished: assign({
@@ -234,8 +234,13 @@ const takePublished = {
 };
 const feedOf = ({ event: { feed } }: WithFeed) => ({ feed });
 
-type WithStatus = { readonly event: { readonly status: string; readonly message?: string } };
-const takeStatus = { type: 'takeStatus' as const, params: ({ event: { status } }: WithStatus) => ({ status }) };
+type WithStatus = {
+  readonly event: { readonly status: string; readonly message?: string; readonly embedUrl?: string };
+};
+const takeStatus = {
+  type: 'takeStatus' as const,
+  params: ({ event: { status, embedUrl } }: WithStatus) => ({ status, embedUrl: embedUrl ?? null }),
+};
 
 /**
  * The life of one file, as policy: no I/O, clock or randomness. A file's state is derived from its ledger row

@@ -156,6 +156,8 @@ export interface RemoteVideo {
   readonly createdAt?: number;
   /** Duration in seconds. */
   readonly duration?: number;
+  /** Where the video is watched: http or https, without credentials, at most 2,000 characters. */
+  readonly embedUrl?: string;
 }
 
 /** The hosted service as required by the sweep and the publisher. */

@@ -84,13 +84,18 @@ export function createSweep(world: SweepWorld) {
     const isAsked = video !== undefined || (result.unanswered.includes(id) && !isAway);
     if (areGone && result.gone.includes(id)) await runner.apply(facts.id, { type: 'REMOTE_GONE' });
     else if (video !== undefined && (video.status !== facts.remoteStatus || isFinal(video.status))) {
-      const { status, message } = video;
+      const { status, message, embedUrl } = video;
       if (status === 'ready') {
         if (ages.isMeasured(facts) && !isBeingAdopted(facts))
           usualMs = usualMs === null ? waitedMs : 0.8 * usualMs + 0.2 * waitedMs;
         await receipts.append('ready', facts);
       }
-      await runner.apply(facts.id, { type: 'REMOTE_STATUS', status, ...(message !== undefined && { message }) });
+      await runner.apply(facts.id, {
+        type: 'REMOTE_STATUS',
+        status,
+        ...(message !== undefined && { message }),
+        ...(embedUrl !== undefined && { embedUrl }),
+      });
     } else if (isAsked && waitedMs > settings().poll.giveUpAfterMs) await runner.apply(facts.id, { type: 'GIVE_UP' });
   };
 

@@ -55,8 +55,8 @@ export async function newsOfFiles(
 
 /** Only the current state counts: a file that failed and was fixed within a minute is reported as live only. */
 function newsOf(facts: Facts, before: string | null): readonly FileNews[] {
-  const { id, folder, path, end, disposal } = facts;
-  const shown = { id, path: escapeControls(`${folder}/${path}`), cause: '', why: '', next: '' };
+  const { id, folder, path, embedUrl, end, disposal } = facts;
+  const shown = { id, path: escapeControls(`${folder}/${path}`), embedUrl, cause: '', why: '', next: '' };
   if (end === 'failed' || end === 'held') return [newsOfNeed(facts)];
   if (end !== 'done') return [];
   return [
@@ -69,10 +69,11 @@ function newsOf(facts: Facts, before: string | null): readonly FileNews[] {
 }
 
 function newsOfNeed(facts: Facts): FileNews {
-  const { id, folder, path, why, lastFailure } = facts;
+  const { id, folder, path, embedUrl, why, lastFailure } = facts;
   return {
     id,
     path: escapeControls(`${folder}/${path}`),
+    embedUrl,
     happened: 'needs you',
     cause: viewOf(null, facts).cause ?? '',
     why: escapeControls(why ?? lastFailure?.message ?? 'unknown reason'),
@@ -85,6 +86,8 @@ export interface FileNews {
   readonly id: string;
   /** Absolute path. */
   readonly path: string;
+  /** Where the video is watched, or null. */
+  readonly embedUrl: string | null;
   readonly happened: 'live' | 'needs you' | 'recovered';
   /** Key of the reason, the same for all files that need a person for that reason. */
   readonly cause: string;
@@ -143,9 +146,8 @@ function allWell(files: readonly FileNews[], type: 'live' | 'recovered', at: num
   const [first] = files;
   const words = type === 'live' ? '' : ', and needed you before';
   const title = files.length === 1 ? `${nameOf(first)} is live${words}` : `${files.length} files are live${words}`;
-  return [
-    message(type, files, { cause: type, title, body: files.length === 1 ? [first?.path ?? ''] : names(files), at }),
-  ];
+  const body = files.length === 1 && first !== undefined ? [first.path, ...linkOf(first)] : names(files, linkOf);
+  return [message(type, files, { cause: type, title, body, at })];
 }
 
 function message(
@@ -179,8 +181,12 @@ function commonCause(files: readonly FileNews[]): Cause {
   });
 }
 
-function names(files: readonly FileNews[]): readonly string[] {
-  const shown = files.slice(0, mostNames).map(({ path, id }) => `${path} (${id})`);
+function linkOf({ embedUrl }: FileNews): readonly string[] {
+  return embedUrl === null ? [] : [embedUrl];
+}
+
+function names(files: readonly FileNews[], below: (file: FileNews) => readonly string[] = () => []): readonly string[] {
+  const shown = files.slice(0, mostNames).flatMap((file) => [`${file.path} (${file.id})`, ...below(file)]);
   return [...shown, ...more(files.length - mostNames, 'file')];
 }
 

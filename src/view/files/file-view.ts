@@ -51,6 +51,8 @@ export interface FileView {
   readonly publish: readonly string[];
   readonly published: Readonly<Record<string, number>>;
   readonly video_id: string | null;
+  /** Where the video is watched; null until it is ready, or if the service names no address. */
+  readonly embed_url: string | null;
   readonly remote_status: string | null;
   readonly source_url: string | null;
   readonly sha256: string | null;
@@ -103,6 +105,7 @@ function fileView(facts: Facts, live: Live = {}): FileView {
     publish: plan?.publish ?? [],
     published: facts.published,
     video_id: facts.videoId,
+    embed_url: facts.embedUrl,
     remote_status: facts.remoteStatus,
     source_url: sourceUrl?.replace(/\?.*$/s, '?…') ?? null,
     sha256: facts.sha256,

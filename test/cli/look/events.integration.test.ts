@@ -22,6 +22,8 @@ const about = (path: string, other: Partial<News> = {}): News => ({
   folder: '/srv/in',
   path,
   state: 'queued',
+  video_id: null,
+  embed_url: null,
   text: 'Arrived, 5 kB',
   ...other,
 });

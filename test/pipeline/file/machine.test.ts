@@ -340,6 +340,12 @@ describe('what an event leaves in the row', () => {
     expect(next(rows.retrying, { type: 'FILE_CHANGED' }, policy).why).toContain('new content');
   });
 
+  test('where the video is watched is recorded once it is ready, and not before', () => {
+    const embedUrl = 'https://video.example.com/embed/vid_1';
+    const at = (status: string) => next(rows.processing, { type: 'REMOTE_STATUS', status, embedUrl }, policy).embedUrl;
+    expect([at('processing'), at('ready')]).toEqual([null, embedUrl]);
+  });
+
   test('the service says why it failed', () => {
     const after = next(rows.processing, { type: 'REMOTE_STATUS', status: 'failed', message: 'no track' }, policy);
     expect(after).toMatchObject({ why: expect.stringMatching(/: no track$/), endedAt: 50 });

@@ -109,6 +109,13 @@ describe('the sweep', () => {
     expect(receipts).toEqual(['ready']);
   });
 
+  test('passes on where the video is watched', async () => {
+    const embedUrl = 'https://video.example.com/embed/vid_1';
+    const { sweep, events } = open([processing], (id) => ({ ok: true, value: { id, status: 'ready', embedUrl } }));
+    await sweep();
+    expect(events).toEqual([{ type: 'REMOTE_STATUS', status: 'ready', embedUrl }]);
+  });
+
   // What lies before the start is known by the wall clock only: the daemon was off for hours, or that clock was set.
   test('what was in processing before the start does not make those that follow wait', async () => {
     const hours = 12 * 3_600_000;

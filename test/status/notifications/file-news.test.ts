@@ -6,6 +6,7 @@ const files = (n: number, news: Partial<FileNews> = {}): FileNews[] =>
   Array.from({ length: n }, (_, i) => ({
     id: `f_${i}`,
     path: `/in/clip${i}.mp4`,
+    embedUrl: null,
     happened: 'live',
     cause: '',
     why: '',
@@ -44,6 +45,17 @@ describe('notifications about files', () => {
     const why = "user nobody may not read this file (EACCES); run `sudo setfacl -m u:nobody:r -- '/in/clip0.mp4'`";
     const [message] = fileMessages(needing(n, 'unreadable', why), 1);
     expect(message?.body.split('sudo setfacl')).toHaveLength(2);
+  });
+
+  test('where live videos are watched, as far as the service names it', () => {
+    const watched = (n: number): FileNews[] => files(n, { embedUrl: 'https://video.example.com/embed/vid_1' });
+    const body = (news: readonly FileNews[]) => fileMessages(news, 1)[0]?.body.split('\n');
+    expect(body(watched(1))).toEqual(['/in/clip0.mp4', 'https://video.example.com/embed/vid_1']);
+    expect(body([...watched(1), ...files(1)])).toEqual([
+      '/in/clip0.mp4 (f_0)',
+      'https://video.example.com/embed/vid_1',
+      '/in/clip0.mp4 (f_0)',
+    ]);
   });
 
   test('reason, next step, and the first of the names', () => {

@@ -105,7 +105,7 @@ export function daemonWith(ledger: Ledger): Daemon {
       }),
     },
     folders: { settling: () => settling },
-    links: { find: () => null },
+    feedLinks: { find: () => null },
     pauses: { list: () => [], all: () => null, holds: () => null },
     times: { startAt: () => null, limit: () => null, mayStart: () => true, later: () => [] },
     config: () => ({

@@ -15,7 +15,7 @@ export function idleDaemon(picture: Partial<LivePicture> = {}, hosts: readonly s
     conductor: { uploads: () => [], names: { known: () => ({ channel: ['ch_main'], feed: [] }), unknown: () => [] } },
     folders: { status: () => [] },
     expectations: { list: () => [] },
-    links: { find: () => null },
+    feedLinks: { find: () => null },
     pauses: { list: () => [], all: () => null, holds: () => null },
   } as unknown as Daemon;
 }

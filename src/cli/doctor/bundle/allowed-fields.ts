@@ -45,6 +45,7 @@ const row = {
   replacements: 'plain',
   remoteStatus: 'echo',
   readyAt: 'plain',
+  embedUrl: 'set',
   published: 'counts',
   attempts: 'plain',
   notBefore: 'plain',
@@ -100,7 +101,7 @@ const common: AllowedFields = {
   ...kinds('echo', 'code status remote_status'),
   ...kinds('id', 'file video video_id twin requestId'),
   ...kinds('name', 'paths first match examples'),
-  ...kinds('set', 'message text note why what by address source_url'),
+  ...kinds('set', 'message text note why what by address source_url embed_url'),
 };
 
 /** The list of what may go into a bundle. Anything that is not on it stays out, so new fields are left out at first. */

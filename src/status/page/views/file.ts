@@ -49,8 +49,7 @@ export async function file(world: PageWorld, { part }: Asked): Promise<View<Page
       </section>
       ${spanBars(spans, now)} ${attempts(history, now)}
       <div class="split">
-        ${whereFacts(file, facts, daemon.links)}
-        ${planFacts(file, { config: daemon.config(), links: daemon.links }, now)}
+        ${whereFacts(file, facts)} ${planFacts(file, { config: daemon.config(), feedLinks: daemon.feedLinks }, now)}
       </div>
       ${historyList(history, now)} ${asJson(shown)}`,
   };
@@ -185,12 +184,7 @@ function spanBars(spans: readonly Span[], now: number): Html | '' {
 }
 
 /** Shows where the file is, and its names on both sides. */
-export function whereFacts(
-  file: FileView,
-  { folder, path }: Pick<Facts, 'folder' | 'path'>,
-  links: Daemon['links'],
-): Html {
-  const embed = file.video_id === null ? null : links.find('video', file.video_id);
+export function whereFacts(file: FileView, { folder, path }: Pick<Facts, 'folder' | 'path'>): Html {
   return html`<section class="card" data-key="where">
     <div class="head"><h2>Where it is</h2></div>
     <div class="body">
@@ -202,7 +196,7 @@ export function whereFacts(
         ['Host', file.host === null ? null : named(file.host)],
         ['File id', code(file.id)],
         ['Video id', file.video_id === null ? null : code(file.video_id)],
-        ['Watch', embed === null ? null : outside(embed, 'Open the video')],
+        ['Watch', file.embed_url === null ? null : outside(file.embed_url, 'Open the video')],
         ['The service says', file.remote_status],
         ['Imported from', file.source_url],
         ['SHA-256', file.sha256 === null ? null : code(file.sha256)],
@@ -214,7 +208,7 @@ export function whereFacts(
 /** Shows the metadata for the service, and the rule that sets it. */
 export function planFacts(
   file: FileView,
-  { config, links }: { readonly config: ReturnType<Daemon['config']>; readonly links: Daemon['links'] },
+  { config, feedLinks }: { readonly config: ReturnType<Daemon['config']>; readonly feedLinks: Daemon['feedLinks'] },
   now: number,
 ): Html | '' {
   if (file.rule === null) return '';
@@ -222,7 +216,7 @@ export function planFacts(
     const at = file.published[feed];
     return html`<li>
       <a href="${filesAddress({ feed })}">${named(feed)}</a>
-      ${at === undefined ? 'not published yet' : html`published ${momentAndSpan(at, now)}`} ${feedLink(feed, links)}
+      ${at === undefined ? 'not published yet' : html`published ${momentAndSpan(at, now)}`} ${feedLink(feed, feedLinks)}
     </li>`;
   });
   return html`<section class="card" data-key="plan">
@@ -253,8 +247,8 @@ export function planFacts(
   </section>`;
 }
 
-function feedLink(feed: string, links: Daemon['links']): Html | '' {
-  const url = links.find('feed', feed);
+function feedLink(feed: string, feedLinks: Daemon['feedLinks']): Html | '' {
+  const url = feedLinks.find(feed);
   return url === null ? '' : outside(url, 'Open the feed');
 }
 

@@ -209,7 +209,7 @@ function doesCell(host: HostView, now: number): Html {
 /** Shows when each feed was published, and how many files are waiting for it. */
 export function feedsPanel(
   feeds: readonly FeedView[],
-  { now, links }: { readonly now: number; readonly links: Daemon['links'] },
+  { now, feedLinks }: { readonly now: number; readonly feedLinks: Daemon['feedLinks'] },
 ): Html | '' {
   if (feeds.length === 0) return '';
   return html`<section class="card" data-key="feeds">
@@ -219,7 +219,7 @@ export function feedsPanel(
       items: feeds,
       keyOf: ({ feed }) => feed,
       columns: [
-        { heading: 'Feed', kind: 'main', cell: ({ feed }) => feedCell(feed, links) },
+        { heading: 'Feed', kind: 'main', cell: ({ feed }) => feedCell(feed, feedLinks) },
         {
           heading: 'Published',
           cell: ({ published_at: at }) =>
@@ -231,8 +231,8 @@ export function feedsPanel(
   </section>`;
 }
 
-function feedCell(feed: string, links: Daemon['links']): Html {
-  const url = links.find('feed', feed);
+function feedCell(feed: string, feedLinks: Daemon['feedLinks']): Html {
+  const url = feedLinks.find(feed);
   return html`<a href="${filesAddress({ feed })}">${named(feed)}</a>
     ${url === null ? '' : html`<span class="muted">·</span> ${outside(url, 'open the feed')}`}`;
 }

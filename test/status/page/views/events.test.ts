@@ -15,6 +15,8 @@ const some = (news: Partial<News>): News => ({
   folder: null,
   path: null,
   state: null,
+  video_id: null,
+  embed_url: null,
   text: 'Something happened',
   ...news,
 });
