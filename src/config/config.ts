@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import type { NotifyTarget } from '@dropcast/notify/target';
 import type { Rule } from '../routing/plan.ts';
 import { nameOfMachine, type Environment } from './environment.ts';
@@ -31,6 +32,8 @@ export interface Config extends Readonly<
   /** Absolute path of `failures.jsonl`: in `$LOGS_DIRECTORY` under systemd, otherwise in the state directory. */
   readonly failureLog: string;
   readonly folders: readonly FolderConfig[];
+  /** Files that list the finished videos. */
+  readonly exports: readonly ExportConfig[];
   /** Recipients of notifications. */
   readonly notify: readonly NotifyTarget[];
 }
@@ -46,6 +49,13 @@ export type WebhookConfig = NonNullable<ServiceConfig['webhooks']>;
 
 /** Amounts that the service accepts in a day or month; `Infinity`: no limit. */
 export type QuotaConfig = NonNullable<ServiceConfig['quota']>;
+
+/** A file that gets a line for each finished video. */
+export interface ExportConfig {
+  /** Absolute path, in the directory of the failure log. */
+  readonly path: string;
+  readonly format: 'csv' | 'ndjson';
+}
 
 export interface LedgerConfig extends LedgerAddress, LedgerSecrets {
   readonly tls: boolean;
@@ -96,6 +106,10 @@ export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'sou
     publish,
     folders: tree.folders.map((folder, index) => folderOf(folder, `folders[${index}]`, context)),
     status: { ...status, socket: socketPath(status.socket, stateDir, file, environment) },
+    exports: tree.exports.map(({ to }) => ({
+      path: join(dirname(failureLog), to),
+      format: to.endsWith('.csv') ? 'csv' : 'ndjson',
+    })),
     notify: tree.notify.map((target) => {
       if (target.type !== 'command') return target;
       const [program = '', ...rest] = target.argv;

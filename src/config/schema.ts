@@ -245,6 +245,13 @@ const log = z.strictObject({
     .describe('auto is pretty on a terminal, journald under systemd, else json: one object per line.'),
 });
 
+const exported = z.strictObject({
+  to: z
+    .string()
+    .regex(/^[\w][\w.-]{0,99}\.(?:csv|ndjson)$/, 'is not a file name like links.csv or links.ndjson')
+    .describe('File name ending in .csv or .ndjson, next to failures.jsonl.'),
+});
+
 const address = () =>
   parsed(LEDGER_FORM, parseLedgerAddress, { examples: ['postgres://dropcast@db.example.com/dropcast'] });
 
@@ -301,6 +308,11 @@ export const configSchema = z.strictObject({
   publish: publish.prefault({}).describe('How to publish feeds: many videos, one request.'),
   folders: z.array(folder).min(1, 'needs at least one folder').describe('The watched folders and their rules.'),
   status: status.prefault({}).describe('Status page and control socket.'),
+  exports: z
+    .array(exported)
+    .refine((all) => new Set(all.map(({ to }) => to)).size === all.length, 'names the same file twice')
+    .prefault([])
+    .describe('Files that get a line for each finished video, with its id and its embed address.'),
   notify: notify.prefault([]).describe('Where to send notifications. Without it, none are sent.'),
   log: log.prefault({}).describe('What the daemon logs.'),
 });

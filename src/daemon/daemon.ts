@@ -2,6 +2,8 @@ import type { Config } from '../config/config.ts';
 import { namesUsed } from '../config/unknown-names.ts';
 import { type Admission, type Webhook, createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Gate } from '../host/gate.ts';
+import { startExports } from './exports/exports.ts';
+import type { Exports } from './exports/exports.ts';
 import type { FeedLinks } from '../host/feed-links.ts';
 import type { Folders } from '../intake/folders.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -142,9 +144,12 @@ export async function startDaemon(
   const shown = { ledger: { ...ledger, lines: restedLines(ledger, clock) }, messageTargets };
   const shared = stack.use(await state.sharing.join({ ...parts, ...shown, gate: service.gate, events, news }));
   const backups = stack.use(startBackups(ledger, logger));
+  const exports = stack.use(
+    startExports({ ledger, events, logger, exports: () => current().exports, hostName: config.hostName }),
+  );
   const daemon = createDaemon(
     config,
-    { ...parts, ledger, shared, turn: state.sharing, service, events, news, backups, clock, logger },
+    { ...parts, ledger, shared, turn: state.sharing, service, events, news, backups, exports, clock, logger },
     stack.move(),
   );
   current = () => daemon.config();
@@ -169,6 +174,7 @@ interface RunningWorld extends Parts {
   readonly events: EventStream;
   readonly news: NewsLines;
   readonly backups: Backups;
+  readonly exports: Exports;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -202,6 +208,7 @@ function createDaemon(
     expectations[Symbol.dispose]();
     await folders[Symbol.asyncDispose]();
     await conductor.stop(hurry);
+    if (!hurry.aborted) await world.exports.run();
     if (!hurry.aborted) await world.backups.run();
     await resources.disposeAsync();
   };
@@ -236,6 +243,7 @@ function createDaemon(
       await expectations.refresh();
       await folders.start();
       conductor.start();
+      void world.exports.run();
       begun.resolve();
     },
     reload: async (next: Config, names: NamesOfService | null = null) => {
@@ -245,6 +253,7 @@ function createDaemon(
       conductor.names.change(namesUsed(next), names);
       conductor.change(settingsOf(next));
       await folders.change(next);
+      void world.exports.run();
       conductor.probeNow();
     },
     receive: (webhook: Webhook): Admission => {

@@ -49,6 +49,7 @@ export function configOf(own: {
     publish: { quietMs: 2_000, atMostMs: 10_000 },
     folders,
     status: { listen: null, hosts: [], socket: `${stateDir}/dropcast.sock` },
+    exports: [],
     notify: [],
     log: { level: 'info', format: 'json' },
   };
