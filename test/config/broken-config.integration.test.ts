@@ -22,18 +22,18 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
   [
     'an unknown key',
     { 9: 'frobnicate: yes' },
-    '9:1 frobnicate ~ service, state_dir, tls, ledger, host_name, uploads, retry, poll, publish, folders, status, notify, log',
+    '9:1 frobnicate ~ service, state_dir, tls, ledger, host_name, uploads, retry, poll, publish, folders, status, exports, notify, log',
   ],
   ['a key in camel case', { 2: '  baseUrl: https://video.example.com/v1' }, '2:3 service.baseUrl ~ "base_url"'],
   [
     'a key that a terminal would obey',
     { 9: '"evil\\u202Eyek": 1' },
-    '9:1 ["evil\\u202eyek"] ~ service, state_dir, tls, ledger, host_name, uploads, retry, poll, publish, folders, status, notify, log',
+    '9:1 ["evil\\u202eyek"] ~ service, state_dir, tls, ledger, host_name, uploads, retry, poll, publish, folders, status, exports, notify, log',
   ],
   [
     'a key named like the prototype',
     { 9: '__proto__: { a: 1 }' },
-    '9:1 __proto__ ~ service, state_dir, tls, ledger, host_name, uploads, retry, poll, publish, folders, status, notify, log',
+    '9:1 __proto__ ~ service, state_dir, tls, ledger, host_name, uploads, retry, poll, publish, folders, status, exports, notify, log',
   ],
   ['a merge key', { 9: 'uploads: { <<: { concurrency: 2 } }' }, '9:12 uploads["<<"] ~ merge'],
   [

@@ -148,10 +148,10 @@ folders:
 restart: always
 `,
     [
-      '1:1 version ~ service, state_dir, tls, ledger, host_name, uploads, retry, poll, publish, folders, status, notify, log',
+      '1:1 version ~ service, state_dir, tls, ledger, host_name, uploads, retry, poll, publish, folders, status, exports, notify, log',
       '2:1 services ~ "service"',
       '6:5 folders[0] ~ keys ~ text',
-      '7:1 restart ~ service, state_dir, tls, ledger, host_name, uploads, retry, poll, publish, folders, status, notify, log',
+      '7:1 restart ~ service, state_dir, tls, ledger, host_name, uploads, retry, poll, publish, folders, status, exports, notify, log',
     ],
   ],
   [

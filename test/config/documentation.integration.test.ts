@@ -8,8 +8,17 @@ import { selfSigned } from '../client/certificate.ts';
 import { scratch } from './scratch.ts';
 
 const page = await readFile(resolve(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
-const [first = '', tls = '', sidecar = '', second = '', withWebhook = '', withLedger = '', timetable = '', ...further] =
-  [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text);
+const [
+  first = '',
+  tls = '',
+  sidecar = '',
+  second = '',
+  withWebhook = '',
+  withLedger = '',
+  timetable = '',
+  exported = '',
+  ...further
+] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text);
 
 it('shows a first configuration without problems', async () => {
   await using here = await scratch();
@@ -49,6 +58,11 @@ it('shows how folders share their rules', async () => {
   await using here = await scratch();
   const { config } = await here.load(first.replace(/folders:.*/s, second), { DROPCAST_API_KEY: 'abc' });
   expect(config?.folders.map(({ rules }) => rules.map(({ channel }) => channel))).toEqual([['ch_main'], ['ch_main']]);
+});
+
+it('shows exports without problems', async () => {
+  await using here = await scratch();
+  expect(await here.problems(`${first}${exported}`, { DROPCAST_API_KEY: 'abc' })).toEqual([]);
 });
 
 it('shows limits by the time of day without problems, and no configuration that is not checked here', async () => {

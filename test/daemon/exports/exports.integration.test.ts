@@ -1,8 +1,8 @@
 import { appendFile, mkdir, readdir, readFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { ExportConfig } from '../../../src/config/config.ts';
-import { startExports } from '../../../src/daemon/exports/exports.ts';
-import { prepareExport } from '../../../src/daemon/exports/export-file.ts';
+import { startExports } from '../../../src/daemon/exports.ts';
+import { prepareExport } from '../../../src/ledger/exports/export-file.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { DropcastEvent } from '../../../src/pipeline/events.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';

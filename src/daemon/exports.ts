@@ -1,14 +1,14 @@
-import type { ExportConfig } from '../../config/config.ts';
-import type { HistoryRows } from '../../ledger/history.ts';
-import type { Logger } from '../../log/logger.ts';
-import type { NoteStore } from '../../pipeline/file/ports.ts';
-import type { RowStore } from '../../pipeline/file/row-groups.ts';
-import type { Facts } from '../../pipeline/file/facts.ts';
-import { errnoOf } from '../../errno.ts';
-import type { EventStream } from '../events.ts';
-import { appendExport, prepareExport } from './export-file.ts';
-import type { KnownEnd } from './export-file.ts';
-import { exportLine, headerOf } from './export-lines.ts';
+import type { ExportConfig } from '../config/config.ts';
+import type { HistoryRows } from '../ledger/history.ts';
+import type { Logger } from '../log/logger.ts';
+import type { NoteStore } from '../pipeline/file/ports.ts';
+import type { RowStore } from '../pipeline/file/row-groups.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { errnoOf } from '../errno.ts';
+import type { EventStream } from './events.ts';
+import { appendExport, prepareExport } from '../ledger/exports/export-file.ts';
+import type { KnownEnd } from '../ledger/exports/export-file.ts';
+import { exportLine, headerOf } from '../ledger/exports/export-lines.ts';
 
 /** Writes a line for each finished video to the files of `exports`. */
 export interface Exports extends AsyncDisposable {
