@@ -50,7 +50,7 @@ export function operationOf({ method, url }: Pick<Sent, 'method' | 'url'>): Oper
 
 function problemsAt(operation: Operation, exchange: Exchange): string[] {
   const { status, method } = exchange;
-  const answer = operation.answers[status] ?? operation.answers[`${Math.floor(status / 100)}XX`];
+  const answer = operation.answers[status];
   if (!answer) return [`${operation.name} has no answer ${status}`];
   const isAccepted = status >= 200 && status < 300;
   return [
@@ -76,7 +76,11 @@ const REFUSALS_ANYWHERE: Readonly<Record<number, string>> = {
   404: 'NotFound',
   429: 'RateLimited',
   500: 'ServerError',
-  ...Object.fromEntries([400, 408, 417, 421, 431].map((status) => [status, 'BrokenRequest'])),
+  400: 'BadRequest',
+  408: 'RequestTimeout',
+  417: 'ExpectationFailed',
+  421: 'MisdirectedRequest',
+  431: 'HeadersTooLarge',
 };
 
 const METHOD_NOT_ALLOWED: DocumentedAnswer = {

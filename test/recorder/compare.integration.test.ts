@@ -109,6 +109,13 @@ describe('a service that departs from the contract', () => {
       /bad_page/,
     ],
     [
+      'a refusal whose status is not documented',
+      { method: 'DELETE', target: '/v1/videos/vid_1', status: 409, json: { error: { code: 'busy', message: 'x' } } },
+      'contradicted',
+      'videos.delete 409 error.code',
+      /^has a status that the contract does not document$/,
+    ],
+    [
       'a video without the fields of a list item, which is not shown',
       { target: '/v1/videos/vid_1', json: { data: { ...whole, title: undefined } } },
       'contradicted',

@@ -35,15 +35,19 @@ export function refusalDepartures(operation: Operation, exchange: RecordedExchan
   if (status === 304) return [];
   if (status < 400)
     return [{ place: statusPlace(operation), what: isIncomplete(exchange) ? 'answers 308' : `redirects (${status})` }];
-  const documented = operation.answers[status] ?? operation.answers['4XX'];
+  const documented = operation.answers[status];
   const json = jsonOf(exchange);
-  const schema = documented?.content?.['application/json']?.schema;
+  const schema = documented?.content?.['application/json']?.schema ?? { $ref: '#/components/schemas/ErrorAnswer' };
   const retryAfter = status === 429 ? retryDepartures(place, answer?.headers['retry-after']) : [];
   if (exchange.method === 'HEAD') return retryAfter;
   if (json === undefined)
     return [...retryAfter, { place, what: `has ${bodyKind(exchange)} instead of an error object` }];
-  const errors = schema === undefined ? [] : errorsIn(schema, json);
-  return [...retryAfter, ...unique(errors.map((error) => refusalDeparture(place, error, json)))];
+  const unknown =
+    documented === undefined && status < 500
+      ? [{ place: `${place} error.code`, what: 'has a status that the contract does not document' }]
+      : [];
+  const errors = errorsIn(schema, json).map((error) => refusalDeparture(place, error, json));
+  return [...retryAfter, ...unknown, ...unique(errors)];
 }
 
 /** Checks that Retry-After is in seconds (api-spec section 8). */

@@ -50,7 +50,7 @@ export interface Operation {
   readonly needsKey: boolean;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly required?: boolean; readonly content: Content } | undefined;
-  /** Responses by status; `4XX` covers all other statuses from 400 to 499. */
+  /** Responses by status. */
   readonly answers: Readonly<Record<string, DocumentedAnswer>>;
 }
 

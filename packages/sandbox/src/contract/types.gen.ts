@@ -6,6 +6,8 @@ export type FeedId = string;
 export type Timestamp = string;
 export type Day = string;
 export type Address = string;
+export type UploadAddress = string;
+export type FeedAddress = string;
 export type Title = string;
 export type Description = string;
 export type Tags = string[];
@@ -28,7 +30,7 @@ export interface NewVideo {
 }
 export interface CreatedVideo {
   id: VideoId;
-  upload_url: Address;
+  upload_url: UploadAddress;
   status: 'pending';
 }
 export interface VideoChange {
@@ -91,7 +93,7 @@ export interface Feed {
   name: string;
   type: 'mrss' | 'podcast' | 'ctv';
   channel_id: ChannelId;
-  url: Address;
+  url: FeedAddress;
   last_published_at: string | null;
 }
 export interface PublishResult {
