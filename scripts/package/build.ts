@@ -1,5 +1,6 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { knownSchema } from '../../src/ledger/sqlite/migrations.ts';
 import { packageContents } from './contents.ts';
 import { architectureOf, sha256Of, writeDeb } from './deb.ts';
 import type { Deb } from './deb.ts';
@@ -86,10 +87,12 @@ function asVersion(file: PackagedFile, version: string): PackagedFile {
   return { ...file, content: String(file.content).replace(/^( *"version": )".*"/m, `$1"${version}"`) };
 }
 
-async function maintainerScripts(root: string): Promise<Readonly<Record<string, string>>> {
+/** @returns the scripts that dpkg runs, by their names; `preinst` knows the schema of the ledger */
+export async function maintainerScripts(root: string): Promise<Readonly<Record<string, string>>> {
   const names = ['preinst', 'postinst', 'prerm', 'postrm'];
   const texts = await Promise.all(names.map((name) => readFile(join(root, 'packaging/debian', name), 'utf8')));
-  return Object.fromEntries(names.map((name, index) => [name, texts[index] ?? '']));
+  const asBuilt = texts.map((text) => text.replace('@LEDGER_SCHEMA@', String(knownSchema)));
+  return Object.fromEntries(names.map((name, index) => [name, asBuilt[index] ?? '']));
 }
 
 function megabytes(bytes: number): string {

@@ -72,6 +72,10 @@ title that the rules of the folder say.
 %install
 cp -a "${tree}/." "%{buildroot}/"
 
+%pre
+if [ "$1" -gt 1 ]; then set -- upgrade; else set -- install; fi
+${escaped(scripts['preinst'])}
+
 %post
 if [ "$1" -gt 1 ]; then set -- configure before; else set -- configure ''; fi
 ${escaped(scripts['postinst'])}

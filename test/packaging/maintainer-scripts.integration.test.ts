@@ -1,12 +1,18 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import type { SpawnSyncReturns } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { maintainerScripts } from '../../scripts/package/build.ts';
+import { knownSchema } from '../../src/ledger/sqlite/migrations.ts';
+import { openDatabase } from '../../src/ledger/sqlite/open-database.ts';
 import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const folder = join(import.meta.dirname, '../../packaging/debian');
+const scripts = await maintainerScripts(join(import.meta.dirname, '../..'));
 
 // What they do to a machine is tested on a real one: test/systemd.
 describe.each(['preinst', 'postinst', 'prerm', 'postrm'])('%s', (name) => {
@@ -34,6 +40,20 @@ describe.each(['preinst', 'postinst', 'prerm', 'postrm'])('%s', (name) => {
 
 /** A machine where systemd runs, in a folder: what is there of the commands that change it says only what it was asked. */
 function someMachine(configuration?: string): (script: string, ...args: readonly string[]) => string {
+  const { run } = aMachine(configuration);
+  return (script, ...args) => {
+    const { status, stdout, stderr } = run(script, ...args);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    return stdout;
+  };
+}
+
+interface Machine {
+  readonly root: string;
+  readonly run: (script: string, ...args: readonly string[]) => SpawnSyncReturns<string>;
+}
+
+function aMachine(configuration?: string): Machine {
   const root = mkdtempSync(join(tmpdir(), 'dropcast-machine-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   for (const directory of ['bin', 'etc', 'run/systemd/system']) mkdirSync(join(root, directory), { recursive: true });
@@ -43,13 +63,62 @@ function someMachine(configuration?: string): (script: string, ...args: readonly
     mkdirSync(join(root, 'etc/dropcast'));
     writeFileSync(join(root, 'etc/dropcast/dropcast.yaml'), configuration);
   }
-  return (script, ...args) => {
-    const text = readFileSync(join(folder, script), 'utf8').replaceAll(/(?<![\w.])\/(run|etc)\//g, `${root}/$1/`);
+  const run = (script: string, ...args: readonly string[]): SpawnSyncReturns<string> => {
+    const text = scripts[script]?.replaceAll(/(?<![\w.])\/(run|etc|var)\//g, `${root}/$1/`);
     const env = { PATH: `${join(root, 'bin')}:/usr/bin:/bin` };
-    const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', text, script, ...args], { encoding: 'utf8', env });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    return stdout;
+    return spawnSync('/bin/sh', ['-c', text ?? 'false', script, ...args], { encoding: 'utf8', env });
   };
+  return { root, run };
+}
+
+describe('a ledger that was there before', () => {
+  const ledgers = ['dropcast/ledger.db', 'dropcast@press/ledger.db'];
+
+  test.each(ledgers)('keeps an older version out, in a sentence: %s', (name) => {
+    const { root, run } = aMachine();
+    ledgerOf(root, name, knownSchema + 1);
+    for (const step of ['install', 'upgrade'])
+      expect(run('preinst', step, '1.0')).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(
+          `^dropcast: a newer version uses ${join(root, 'var/lib', name)} \\(schema ${knownSchema + 1}\\), and this one ` +
+            `knows only schema ${knownSchema}: keep the newer version, or install it again\n$`,
+        ) as string,
+      });
+    expect(readdirSync(join(root, 'run'))).not.toContain('dropcast.installing');
+  });
+
+  test.each([
+    ['with the schema that this version knows', knownSchema],
+    ['with an older schema', 0],
+    ['that holds nothing', null],
+  ] as const)('%s is no obstacle', (_, schema) => {
+    const { root, run } = aMachine();
+    for (const name of ledgers) ledgerOf(root, name, schema);
+    expect(run('preinst', 'upgrade', '1.0')).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test('shows its schema while the daemon that brought it there runs', async () => {
+    const { root, run } = aMachine();
+    ledgerOf(root, 'dropcast/ledger.db', null);
+    using database = await openDatabase(join(root, 'var/lib/dropcast/ledger.db'));
+    expect(database.isOpen).toBe(true);
+    const older = scripts['preinst']?.replace(`known=${knownSchema}\n`, `known=${knownSchema - 1}\n`);
+    expect(run('preinst', 'upgrade', '1.0').status).toBe(0);
+    const text = older?.replaceAll('/var/', `${root}/var/`) ?? '';
+    expect(spawnSync('/bin/sh', ['-c', text, 'preinst', 'upgrade', '1.0'])).toMatchObject({ status: 1 });
+  });
+});
+
+/** @param schema null: an empty file */
+function ledgerOf(root: string, name: string, schema: number | null): void {
+  const path = join(root, 'var/lib', name);
+  mkdirSync(dirname(path), { recursive: true });
+  if (schema === null) writeFileSync(path, '');
+  else {
+    using database = new DatabaseSync(path);
+    database.exec(`PRAGMA user_version = ${schema}; CREATE TABLE file (id TEXT)`);
+  }
 }
 
 describe('what dpkg calls configuring after a version', () => {

@@ -123,6 +123,9 @@ const migrations: readonly string[] = [
   `,
 ];
 
+/** The newest schema that this dropcast knows. The package refuses to replace a version that knows a newer one. */
+export const knownSchema = migrations.length;
+
 /**
  * Checks before any change that the database is empty, or a ledger whose schema this dropcast knows.
  *
@@ -137,9 +140,9 @@ export function identify(database: DatabaseSync, path: string): void {
       `${path} is not a dropcast ledger but a database of another program: move it elsewhere, or set another state_dir`,
     );
   }
-  if (version > migrations.length) {
+  if (version > knownSchema) {
     throw new LedgerError(
-      `${path} has schema ${version}, but this dropcast knows only ${migrations.length}: reinstall the newer version`,
+      `${path} has schema ${version}, but this dropcast knows only ${knownSchema}: reinstall the newer version`,
     );
   }
 }
@@ -169,14 +172,18 @@ function schemaOf(database: DatabaseSync): string {
   return JSON.stringify(database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all());
 }
 
-/** Upgrades a new or older ledger to the current schema, each step in its own transaction. */
+/**
+ * Upgrades a new or older ledger to the current schema, each step in its own transaction. The new version goes to the
+ * file at once, where the package looks for it: packaging/debian/preinst.
+ */
 export function migrate(database: DatabaseSync): void {
   const version = readPragma(database, 'user_version');
-  for (let step = version; step < migrations.length; step += 1) {
+  for (let step = version; step < knownSchema; step += 1) {
     database.exec(
       `BEGIN IMMEDIATE; ${migrations[step] ?? ''}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${step + 1}; COMMIT`,
     );
   }
+  if (version < knownSchema) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
 function readPragma(database: DatabaseSync, name: string): number {

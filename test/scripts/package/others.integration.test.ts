@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { maintainerScripts } from '../../../scripts/package/build.ts';
 import { packageContents } from '../../../scripts/package/contents.ts';
 import type { Deb } from '../../../scripts/package/deb.ts';
 import { writeDeb } from '../../../scripts/package/deb.ts';
@@ -20,10 +21,8 @@ beforeAll(async () => {
   // Stands for the 130 MB of Node.js, and runs the program as it does.
   const node = `#!/bin/sh\nexec ${process.execPath} "$@"\n`;
   const own = await packageContents(root, { version: '26.0.0', licence: 'MIT' }, 1_700_000_000);
-  const names = ['preinst', 'postinst', 'prerm', 'postrm'];
-  const texts = await Promise.all(names.map((name) => readFile(join(root, 'packaging/debian', name), 'utf8')));
   const files = [...own, { path: 'usr/lib/dropcast/bin/node', content: node, mode: 0o755 }];
-  const scripts = Object.fromEntries(names.map((name, n) => [name, texts[n] ?? '']));
+  const scripts = await maintainerScripts(root);
   deb = { version: '1.2.3', architecture: 'amd64', files, scripts, epochSeconds: 1_700_000_000 };
   wanted = forOtherDistributions(files)
     .map(
@@ -93,7 +92,7 @@ describe('the package for Fedora', () => {
 function scriptletsOf(text: string): Readonly<Record<string, string>> {
   const parts = text.split(/^(\w+) scriptlet \(using \/bin\/sh\):\n/m).slice(1);
   const scripts = Object.fromEntries(parts.flatMap((part, n) => (n % 2 === 0 ? [[part, parts[n + 1] ?? '']] : [])));
-  expect(Object.keys(scripts)).toEqual(['postinstall', 'preuninstall', 'postuninstall']);
+  expect(Object.keys(scripts)).toEqual(['preinstall', 'postinstall', 'preuninstall', 'postuninstall']);
   return scripts;
 }
 
