@@ -51,7 +51,7 @@ function projectsOf(part: Part) {
   const integration = filesOf(part, '*.integration');
   return [
     // Modules are loaded once per worker, not once per file: a file leaves its worker as it found it.
-    project(`${part}/unit`, filesOf(part, '!(*.integration|*.e2e|*.systemd|*.container|*.pg)'), {
+    project(`${part}/unit`, filesOf(part, '!(*.integration|*.e2e|*.systemd|*.container|*.ecosystem|*.pg)'), {
       isolate: false,
       setupFiles: [asFound],
     }),
