@@ -217,6 +217,23 @@ describe('@dropcast/client', () => {
   });
 });
 
+describe('a program with the standard library of its language uploads, waits and publishes', () => {
+  const tried = async (command: string, ...program: readonly string[]): Promise<unknown> => {
+    await using sandbox = await startInstalledSandbox();
+    const args = [...program, sandbox.baseUrl, sandbox.apiKey, join(root, 'test/media/clip.mp4')];
+    return JSON.parse((await run(command, args, { cwd: import.meta.dirname })).stdout);
+  };
+  const done = { size: 65_182, status: 'ready', duration: 4, videos: 1 };
+
+  test('Python', needs('python3'), async () => {
+    expect(await tried('python3', 'stranger.py')).toEqual(done);
+  });
+
+  test('Go', needs('go'), async () => {
+    expect(await tried('go', 'run', 'stranger.go')).toEqual(done);
+  });
+});
+
 test('dropcast runs from the built files', async () => {
   const dropcast = join(everything, 'node_modules/.bin/dropcast');
   const version = await run(process.execPath, [dropcast, '--version']);

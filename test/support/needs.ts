@@ -30,6 +30,7 @@ const sources = {
   'dpkg-deb': { package: 'dpkg' },
   ffmpeg: { package: 'ffmpeg' },
   fish: { package: 'fish' },
+  go: { package: 'golang-go' },
   man: { package: 'man-db' },
   mandoc: { package: 'mandoc' },
   /** Its programs, for tests that start a server of their own. */
