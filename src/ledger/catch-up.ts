@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { newFacts, unbound } from '../pipeline/file/facts.ts';
-import { checksumOfLine, factsOf, rowColumns } from './row.ts';
+import { checksumOf, factsOf, rowColumns } from './row.ts';
 import { newReceipts, saysMore } from './receipts.ts';
 import type { Receipt } from './receipts.ts';
 import type { Connection } from './connection.ts';
@@ -101,7 +101,7 @@ function* doubtUploads(words: SqlWords): Work<void> {
 /** Time of the newest undamaged line of history, in epoch milliseconds. */
 async function lastChange(db: Kysely<LedgerTables>): Promise<number> {
   const lines = await db.selectFrom('history').selectAll().orderBy('seq', 'desc').limit(linesAsked).execute();
-  const sound = lines.find((line) => line.checksum === null || line.checksum === checksumOfLine({ ...line }));
+  const sound = lines.find((line) => line.checksum === null || line.checksum === checksumOf({ ...line }));
   return sound?.at ?? 0;
 }
 

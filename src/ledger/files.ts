@@ -1,6 +1,6 @@
 import type { FileStore, IntakeStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
-import { filesIn, firstFacts, checksumOfLine, rowOf } from './row.ts';
+import { filesIn, firstFacts, checksumOf, rowOf } from './row.ts';
 import { sql } from 'kysely';
 import { isSeen } from './words.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
@@ -133,7 +133,7 @@ export function* addHistory(facts: Facts, note: string | null, failure: Failure 
   const line = { file_id: facts.id, at: Date.now(), state: stateOf(facts), note, failure: failureOf(failure) };
   yield* addLast('INSERT INTO history (file_id, at, state, note, failure, checksum) VALUES (?, ?, ?, ?, ?, ?)', [
     ...Object.values(line),
-    checksumOfLine(line),
+    checksumOf(line),
   ]);
 }
 

@@ -215,18 +215,26 @@ function parsed(text: string | null): unknown {
  * bits inside a column, which `integrity_check` cannot see.
  */
 export function checksumOf(row: Readonly<Record<string, unknown>>): number {
-  return checksumOfValues(summed(Object.keys(row)).map((name) => wellFormed(row[name])));
+  const names = summed(Object.keys(row));
+  return checksumOfValues(
+    names,
+    names.map((name) => wellFormed(row[name])),
+  );
 }
 
-/** Returns a history line's checksum. An empty `failure` is omitted. */
-export function checksumOfLine({ failure, ...line }: Readonly<Record<string, unknown>>): number {
-  return checksumOf(failure === null ? line : { ...line, failure });
+/**
+ * @param names of the columns, in checksum order
+ * @param values of these columns
+ */
+export function checksumOfValues(names: readonly string[], values: readonly unknown[]): number {
+  return crc32(JSON.stringify(values.filter((value, n) => value !== null || !laterColumns.has(names[n] ?? ''))));
 }
 
-/** @param values in the order of their column names */
-export function checksumOfValues(values: readonly unknown[]): number {
-  return crc32(JSON.stringify(values));
-}
+/**
+ * Columns that are younger than some rows. Empty, they are not part of the checksum, so a row from before keeps its own.
+ * A schema step that adds a column to `file` or `history` adds its name here.
+ */
+const laterColumns: ReadonlySet<string> = new Set(['failure']);
 
 /** Returns the columns that a checksum covers, in checksum order. */
 export function summed(names: readonly string[]): readonly string[] {

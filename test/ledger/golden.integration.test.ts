@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/ledger.ts';
+import { mismatches } from '../../src/ledger/sqlite/repair.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { decide } from '../../src/pipeline/file/machine.ts';
@@ -71,4 +72,13 @@ describe.each(versions)('the ledger of schema %s', (version) => {
     expect(await ledger.rows({ group: 'any', limit: 100 })).toMatchObject([...moved, { id: 'f_new' }]);
     for (const { id } of moved) expect((await ledger.history(id)).at(-1)?.note).toBe('tried');
   });
+});
+
+test('a column that a later schema adds changes no checksum until it has a value', async () => {
+  await using scratch = await copyOf('1');
+  using database = new DatabaseSync(scratch.file('ledger.db'));
+  database.exec('ALTER TABLE file ADD COLUMN failure TEXT');
+  expect(mismatches(database)).toEqual([]);
+  database.exec("UPDATE file SET failure = 'disk' WHERE seq = 1");
+  expect(mismatches(database)).toEqual([1]);
 });

@@ -16,7 +16,7 @@ import { openLedger } from '../../ledger/ledger.ts';
 import { derivedOf } from '../postgres/words.ts';
 import { migrate } from '../postgres/migrations.ts';
 import type { Ask, PostgresPool } from '../postgres/pool.ts';
-import { factsOf, checksumOf, checksumOfLine } from '../../ledger/row.ts';
+import { factsOf, checksumOf } from '../../ledger/row.ts';
 import type { FileTable } from '../../ledger/schema.ts';
 import { openDatabase } from '../../ledger/sqlite/open-database.ts';
 import { ledgerPath } from '../../ledger/sqlite/recovery.ts';
@@ -213,11 +213,7 @@ function sqliteSide(database: DatabaseSync, name: string): Side {
       const rows = await ask('SELECT name FROM pragma_table_info(?)', [table]);
       return rows.map((row) => String(row['name']));
     },
-    completed: (table, row) => {
-      if (table === 'file') return { ...row, checksum: checksumOf(row) };
-      if (table === 'history') return { ...row, checksum: checksumOfLine(row) };
-      return row;
-    },
+    completed: (table, row) => (table === 'file' || table === 'history' ? { ...row, checksum: checksumOf(row) } : row),
     insert: async (table, rows) => {
       const { text, values } = insertion(table, rows);
       await ask(text, values);

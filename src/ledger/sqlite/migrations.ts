@@ -8,7 +8,7 @@ const applicationId = 0x64726f70;
 
 /**
  * Each step upgrades the schema from its index to the next `user_version`. Released steps never change: append a new
- * one.
+ * one. A column that it adds is also named in `laterColumns` of row.ts.
  */
 const migrations: readonly string[] = [
   `
