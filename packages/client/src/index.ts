@@ -22,6 +22,7 @@ export type {
   CreateOptions,
   Feeds,
   NewVideo,
+  OverviewQuery,
   Pages,
   RequestOptions,
   SeekableSource,

@@ -1,6 +1,7 @@
 import type { Call } from './call.ts';
 import type { Caller } from './caller.ts';
 import { NotFoundError } from './errors.ts';
+import { analyticsKeys, requestKeys, requireKeys, videoQueryKeys } from './option-keys.ts';
 import { checkOptions, requireWithin } from './settings.ts';
 import type { AnalyticsQuery, Pages, RequestOptions, VideoQuery } from './video-client.ts';
 import type { AnalyticsPage, Engagement } from './wire/analytics.ts';
@@ -16,6 +17,7 @@ export function videoPages(
   { perPage = mostPerPage, limit, ...filter }: VideoQuery,
   options: RequestOptions,
 ): Pages<VideoListItem, VideoPage> {
+  requireKeys('videos.list', [filter, videoQueryKeys], [options, requestKeys]);
   requireWithin('perPage', perPage, [1, mostPerPage]);
   checkOptions(options);
   return pagesOf({
@@ -34,6 +36,7 @@ export function analyticsPages(
   { limit, ...query }: AnalyticsQuery,
   options: RequestOptions,
 ): Pages<Engagement, AnalyticsPage> {
+  requireKeys('analytics.videos', [query, analyticsKeys], [options, requestKeys]);
   checkOptions(options);
   return pagesOf({
     ask: (page) => caller.call(() => analyticsPage({ ...query, page: checkedPage(page) }), options),
@@ -76,7 +79,10 @@ function pagesOf<Item, Page extends Counted>(reader: PageReader<Item, Page>): Pa
   const atMost = (limit: number): AsyncGenerator<Item, void> => firstOf(eachOnce(reader), limit);
   return {
     page: (page) => reader.ask(page),
-    toArray: async ({ limit } = {}) => await Array.fromAsync(atMost(limit === undefined ? most : limitOf(limit))),
+    toArray: async (options = {}) => {
+      requireKeys('toArray', [options, { limit: true }]);
+      return await Array.fromAsync(atMost(options.limit === undefined ? most : limitOf(options.limit)));
+    },
     [Symbol.asyncIterator]: () => atMost(most),
   };
 }

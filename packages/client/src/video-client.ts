@@ -11,8 +11,9 @@ import type { CreatedVideo, Video, VideoListItem, VideoPage, VideoStatus } from 
 /**
  * The whole API of the video service, typed (api-spec section 4). Create one with `createVideoClient`.
  *
- * Every method rejects with a subclass of `ServiceError`, with a `TypeError` for an option out of range, or with the
- * error of a function that you supplied (`requestGate`, `beforeLastPart`, `onProgress`, a source). Leaving the scope of
+ * Every method rejects with a subclass of `ServiceError`, with a `TypeError` for an unknown key or an option out of
+ * range, or with the error of a function that you supplied (`requestGate`, `beforeLastPart`, `onProgress`, a source).
+ * The methods that return `Pages` throw the `TypeError` at once. Leaving the scope of
  * an `await using`, or calling `[Symbol.asyncDispose]()`, aborts running calls and waits for them to finish.
  */
 export interface VideoClient extends AsyncDisposable {
@@ -137,15 +138,16 @@ export interface Analytics {
    */
   videos(query?: AnalyticsQuery, options?: RequestOptions): Pages<Engagement, AnalyticsPage>;
   /** Returns totals for the account or one channel. */
-  overview(
-    query?: Period & { readonly channelId?: string | undefined },
-    options?: RequestOptions,
-  ): Call<AnalyticsOverview>;
+  overview(query?: OverviewQuery, options?: RequestOptions): Call<AnalyticsOverview>;
+}
+
+/** Filters the figures that `analytics.overview` returns. */
+export interface OverviewQuery extends Period {
+  readonly channelId?: string | undefined;
 }
 
 /** Filters the figures that `analytics.videos` returns. */
-export interface AnalyticsQuery extends Period {
-  readonly channelId?: string | undefined;
+export interface AnalyticsQuery extends OverviewQuery {
   /** Maximum number of records to iterate over, 0 or more. Default: all. */
   readonly limit?: number | undefined;
 }
@@ -278,7 +280,7 @@ export interface UploadSession {
 }
 
 /** Options of `upload`. */
-export interface UploadCallOptions extends SendCallOptions {
+export interface UploadCallOptions extends SendCallOptions, CreateOptions {
   /** Awaited as soon as the record exists, before the first byte is sent. If it throws, nothing is sent. */
   readonly onCreated?: ((video: CreatedVideo) => unknown) | undefined;
 }

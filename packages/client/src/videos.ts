@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Call } from './call.ts';
 import { NotFoundError } from './errors.ts';
 import type { Caller } from './caller.ts';
 import { videoPages } from './pages.ts';
+import {
+  createKeys,
+  newVideoKeys,
+  requestKeys,
+  requireKeys,
+  sendKeys,
+  uploadKeys,
+  videoChangeKeys,
+} from './option-keys.ts';
 import { mayHaveHappened } from './retry.ts';
 import { checkOptions } from './settings.ts';
 import { checkSendOptions, sendVideo } from './upload/send-video.ts';
@@ -18,28 +26,45 @@ import type {
 } from './video-client.ts';
 import { waitUntilReady } from './wait-until-ready.ts';
 import { createVideo, deleteVideo, getVideo, updateVideo } from './wire/requests.ts';
-import type { VideoFields } from './wire/requests.ts';
+import type { ApiRequest, VideoFields } from './wire/requests.ts';
 import type { CreatedVideo } from './wire/videos.ts';
 
 /** @param honoursIdempotencyKey whether the service honours the `Idempotency-Key` header */
 export function createVideos(caller: Caller, honoursIdempotencyKey: boolean): Videos {
-  const create = (fields: VideoFields, options: CreateOptions = {}): Call<CreatedVideo> =>
-    caller.call(() => createVideo(fields, keyFor(options, honoursIdempotencyKey)), options);
+  const create = (fields: VideoFields, options: CreateOptions): ApiRequest<CreatedVideo> =>
+    createVideo(fields, keyFor(options, honoursIdempotencyKey));
   return {
     list: (query = {}, options = {}) => videoPages(caller, query, options),
-    get: (id, options) => caller.call(() => getVideo(id), options),
-    create,
-    import: (sourceUrl, fields, options) => create({ ...fields, sourceUrl }, options),
-    update: (id, changes, options) => caller.call(() => updateVideo(id, changes), options),
-    delete: (id, options) => remove(caller, id, options),
+    get: (id, options = {}) =>
+      caller.call(() => {
+        requireKeys('videos.get', [options, requestKeys]);
+        return getVideo(id);
+      }, options),
+    create: (fields, options = {}) =>
+      caller.call(() => {
+        requireKeys('videos.create', [fields, newVideoKeys], [options, createKeys]);
+        return create(fields, options);
+      }, options),
+    import: (sourceUrl, fields, options = {}) =>
+      caller.call(() => {
+        requireKeys('videos.import', [fields, newVideoKeys], [options, createKeys]);
+        return create({ ...fields, sourceUrl }, options);
+      }, options),
+    update: (id, changes, options = {}) =>
+      caller.call(() => {
+        requireKeys('videos.update', [changes, videoChangeKeys], [options, requestKeys]);
+        return updateVideo(id, changes);
+      }, options),
+    delete: (id, options = {}) => remove(caller, id, options),
     upload: async (given, fields, options = {}) => {
+      requireKeys('videos.upload', [fields, newVideoKeys], [options, uploadKeys]);
       const source = await checked(given, options);
-      const { onProgress: _, beforeLastPart: __, onCreated, ...rest } = options;
-      const created = await create(fields, rest);
-      await onCreated?.(created);
+      const created = await caller.call(() => create(fields, options), options);
+      await options.onCreated?.(created);
       return await sendVideo(caller, { source, to: created }, options);
     },
     send: async (given, created, options = {}) => {
+      requireKeys('videos.send', [options, sendKeys]);
       const source = await checked(given, options);
       return await sendVideo(caller, { source, to: created }, options);
     },
@@ -62,7 +87,8 @@ async function checked(source: UploadSource, options: SendCallOptions): Promise<
 }
 
 /** Deletes a video. A 404 counts as success if an earlier attempt may have deleted it. */
-async function remove(caller: Caller, id: string, options: RequestOptions | undefined): Promise<void> {
+async function remove(caller: Caller, id: string, options: RequestOptions): Promise<void> {
+  requireKeys('videos.delete', [options, requestKeys]);
   let mayBeDeleted = false;
   const onFailure = (error: unknown) => {
     mayBeDeleted ||= mayHaveHappened(error);

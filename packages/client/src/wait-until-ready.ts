@@ -2,6 +2,7 @@ import { AbortedError, RateLimitedError, ServiceError, VideoFailedError, WaitTim
 import { failedNote } from './caller.ts';
 import type { AskingOptions, Caller } from './caller.ts';
 import { Deadline } from './deadline.ts';
+import { requireKeys, waitKeys } from './option-keys.ts';
 import { isPassing } from './retry.ts';
 import { checkOptions, longestTimerMs, requireWithin } from './settings.ts';
 import { plain } from './transport/answer-body.ts';
@@ -27,6 +28,7 @@ const outageMs = 300_000;
 /** @throws as `Videos.waitUntilReady` */
 export async function waitUntilReady(caller: Caller, id: string, options: WaitOptions): Promise<Video> {
   const { waitMs = defaultWaitMs, intervalMs = defaultIntervalMs } = options;
+  requireKeys('videos.waitUntilReady', [options, waitKeys]);
   checkOptions(options);
   requireWithin('waitMs', waitMs, [0, longestTimerMs]);
   const nextMs = (): number => {
