@@ -11,12 +11,12 @@ afterAll(() => work[Symbol.asyncDispose]());
 
 describe('openapi.yaml has nothing to complain about', () => {
   test('for Redocly, warnings included', async () => {
-    await run(tool('redocly'), ['lint', 'openapi.yaml', '--extends', 'recommended-strict'], work.path);
+    await run(tool('redocly'), ['lint', 'openapi.yaml', '--extends', 'recommended-strict'], { cwd: work.path });
   });
 
   test('for Spectral, hints included', async () => {
     const args = ['lint', 'openapi.yaml', '--ruleset', 'spectral.yaml', '--fail-severity', 'hint'];
-    expect(await run(tool('spectral'), args, work.path)).toContain('No results');
+    expect(await run(tool('spectral'), args, { cwd: work.path })).toContain('No results');
   });
 });
 
@@ -53,8 +53,7 @@ describe("Prism's proxy with --errors", () => {
     const printed = await run(
       tool('portman'),
       [...args, '--output', 'collection.json', '--runNewman', '--newmanRunOptions', reporters],
-      work.path,
-      { PORTMAN_API_KEY: apiKey },
+      { cwd: work.path, env: { PORTMAN_API_KEY: apiKey } },
     );
     const asked = [...printed.matchAll(/^  (\w+) http\S+ \[(\d{3})/gm)].map(
       ([, method, status]) => `${method} ${status}`,

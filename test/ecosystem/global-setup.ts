@@ -10,6 +10,6 @@ export async function setup(): Promise<void> {
   if (wanted === present) return;
   await mkdir(home, { recursive: true });
   for (const name of ['package.json', 'package-lock.json']) await cp(join(import.meta.dirname, name), join(home, name));
-  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'], home);
+  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: home });
   await cp(lock, installed);
 }

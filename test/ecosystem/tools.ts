@@ -18,10 +18,9 @@ const ENVIRONMENT = { DO_NOT_TRACK: '1', REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPR
 export async function run(
   command: string,
   args: readonly string[],
-  cwd: string,
-  environment: Readonly<Record<string, string>> = {},
+  { cwd, env: more = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
 ): Promise<string> {
-  const env = { ...process.env, ...ENVIRONMENT, ...environment };
+  const env = { ...process.env, ...ENVIRONMENT, ...more };
   try {
     return (await promisify(execFile)(command, args, { cwd, env, maxBuffer: 2 ** 24 })).stdout;
   } catch (error) {
