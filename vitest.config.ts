@@ -17,7 +17,7 @@ const program = 'test/e2e/global-setup.ts';
 /** Each part has a command of its own: CONTRIBUTING.md. Folders below `test/`; `dropcast` has all others. */
 const parts = {
   dropcast: '**',
-  packages: '{client/**,contract,notify/**,packages/**,pages/**,recorder/**,sandbox/**,scripts/package/**}',
+  packages: '{client/**,contract,notify/**,packages/**,pages/**,recorder/**,sandbox/**,scripts/{package,release}/**}',
   reliability: 'reliability/**',
   fleet: 'fleet/**',
 } as const;

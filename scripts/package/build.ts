@@ -2,10 +2,12 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { knownSchema } from '../../src/ledger/sqlite/migrations.ts';
 import { packageContents } from './contents.ts';
-import { architectureOf, sha256Of, writeDeb } from './deb.ts';
+import { architectureOf } from './architecture.ts';
+import type { Architecture } from './architecture.ts';
+import { sha256Of, writeDeb } from './deb.ts';
 import type { Deb } from './deb.ts';
 import { archFiles } from './pkgbuild.ts';
-import { machineOf, writeRpm } from './rpm.ts';
+import { writeRpm } from './rpm.ts';
 import type { PackagedFile } from './packaged-file.ts';
 import { privateNode } from './private-node.ts';
 import { sourceDate } from './source-date.ts';
@@ -20,9 +22,11 @@ export interface BuildOptions {
   readonly isFast: boolean;
   /** Another version than package.json has, to try an upgrade. */
   readonly version?: string;
+  /** The processor; that of this machine when left out. */
+  readonly architecture?: Architecture;
   /** Also for other distributions than Debian: needs rpmbuild. */
   readonly others?: boolean;
-  /** Told what was done. */
+  /** Receives what was done. */
   readonly tell: (text: string) => void;
 }
 
@@ -32,32 +36,41 @@ export interface BuiltPackage {
   readonly sha256: string;
 }
 
-/** Makes the Debian package for this machine. @throws with a sentence that says what is missing */
+/** Makes the Debian package. @throws with a sentence that says what is missing */
 export async function buildPackage(options: BuildOptions): Promise<BuiltPackage> {
   const { root, directory = join(root, 'build'), isFast, tell } = options;
-  const missing = await missingTools();
-  if (missing !== null) throw new Error(missing);
-  const architecture = architectureOf(process.arch);
-  const version = options.version ?? (await ownVersion(root));
-  if (!/^\d[\w.+~-]*$/.test(version)) throw new Error(`"${version}" is no version: expected one like 1.2.3`);
-  const epochSeconds = await sourceDate(root, await readFile(join(root, 'CHANGELOG.md'), 'utf8'), process.env);
-  tell(`dropcast ${version} for ${architecture}, as of ${new Date(epochSeconds * 1000).toISOString()}`);
-  const node = await privateNode(root);
-  tell(`Node.js ${node.version} without symbols: ${megabytes(node.binary.length)}`);
-  const contents = (await packageContents(root, node, epochSeconds)).map((file) => asVersion(file, version));
-  tell(
-    `${contents.length} files of our own: ${megabytes(contents.reduce((sum, { content }) => sum + content.length, 0))}`,
-  );
+  const deb = await describePackage(options);
   await mkdir(directory, { recursive: true });
-  const file = join(directory, `dropcast_${version}_${architecture}.deb`);
-  const files = [...contents, { path: 'usr/lib/dropcast/bin/node', content: node.binary, mode: 0o755 }];
-  const deb = { version, architecture, files, scripts: await maintainerScripts(root), epochSeconds };
+  const file = join(directory, `dropcast_${deb.version}_${deb.architecture.deb}.deb`);
   await writeDeb(deb, file, isFast);
   const sha256 = await sha256Of(file);
   if (options.others === true) await writeOthers(deb, { file, sha256 }, isFast, tell);
   tell(`${file}: ${megabytes((await stat(file)).size)}`);
   tell(`SHA-256 ${sha256}`);
   return { file, sha256 };
+}
+
+/** Collects everything that goes into a package. @throws with a sentence that says what is missing */
+export async function describePackage({
+  root,
+  tell,
+  architecture = architectureOf(),
+  version,
+}: Pick<BuildOptions, 'root' | 'tell' | 'architecture' | 'version'>): Promise<Deb> {
+  const missing = await missingTools({ 'dpkg-deb': 'dpkg', [architecture.strip]: architecture.stripPackage });
+  if (missing !== null) throw new Error(missing);
+  const wanted = version ?? (await ownVersion(root));
+  if (!/^\d[\w.+~-]*$/.test(wanted)) throw new Error(`"${wanted}" is no version: expected one like 1.2.3`);
+  const epochSeconds = await sourceDate(root, await readFile(join(root, 'CHANGELOG.md'), 'utf8'), process.env);
+  tell(`dropcast ${wanted} for ${architecture.deb}, as of ${new Date(epochSeconds * 1000).toISOString()}`);
+  const node = await privateNode(root, architecture);
+  tell(`Node.js ${node.version} without symbols: ${megabytes(node.binary.length)}`);
+  const contents = (await packageContents(root, node, epochSeconds)).map((file) => asVersion(file, wanted));
+  tell(
+    `${contents.length} files of our own: ${megabytes(contents.reduce((sum, { content }) => sum + content.length, 0))}`,
+  );
+  const files = [...contents, { path: 'usr/lib/dropcast/bin/node', content: node.binary, mode: 0o755 }];
+  return { version: wanted, architecture, files, scripts: await maintainerScripts(root), epochSeconds };
 }
 
 /** For Fedora and its kind, and for Arch Linux. */
@@ -68,7 +81,7 @@ async function writeOthers(
   tell: BuildOptions['tell'],
 ): Promise<void> {
   const directory = dirname(file);
-  const rpm = join(directory, `dropcast-${deb.version}-1.${machineOf(deb.architecture)}.rpm`);
+  const rpm = join(directory, `dropcast-${deb.version}-1.${deb.architecture.rpm}.rpm`);
   await writeRpm(deb, rpm, isFast);
   tell(`${rpm}: ${megabytes((await stat(rpm)).size)}`);
   for (const [name, text] of Object.entries(archFiles(deb, { name: basename(file), sha256 }))) {
@@ -77,7 +90,7 @@ async function writeOthers(
   }
 }
 
-async function ownVersion(root: string): Promise<string> {
+export async function ownVersion(root: string): Promise<string> {
   return (JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 }
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import type { Architecture } from './architecture.ts';
 import { MAINTAINER } from './maintainer.ts';
 import { directoriesOf, isDirectory, writeTree } from './packaged-file.ts';
 import type { PackagedFile } from './packaged-file.ts';
@@ -10,19 +11,11 @@ const run = promisify(execFile);
 
 export interface Deb {
   readonly version: string;
-  /** In Debian's words: amd64, arm64. */
-  readonly architecture: string;
+  readonly architecture: Architecture;
   readonly files: readonly PackagedFile[];
   /** preinst, postinst, prerm, postrm. */
   readonly scripts: Readonly<Record<string, string>>;
   readonly epochSeconds: number;
-}
-
-/** Debian's name of the machine that we are on. @throws when the package is not made for it */
-export function architectureOf(arch: string): string {
-  const name = { x64: 'amd64', arm64: 'arm64' }[arch];
-  if (name === undefined) throw new Error(`no package is made for ${arch}: expected x64 or arm64`);
-  return name;
 }
 
 /**
@@ -55,7 +48,7 @@ export function controlFiles({ version, architecture, files, scripts }: Deb): re
     .filter(({ path }) => !path.startsWith('etc/'))
     .map(({ path, content }) => `${md5(content)}  ${path}\n`);
   return [
-    { path: 'DEBIAN/control', content: control(version, architecture, installedKibibytes(files)) },
+    { path: 'DEBIAN/control', content: control(version, architecture.deb, installedKibibytes(files)) },
     { path: 'DEBIAN/conffiles', content: conffiles.join('') },
     { path: 'DEBIAN/md5sums', content: sums.join('') },
     ...Object.entries(scripts).map(([name, content]) => ({ path: `DEBIAN/${name}`, content, mode: 0o755 })),

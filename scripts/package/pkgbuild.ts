@@ -2,7 +2,6 @@ import type { Deb } from './deb.ts';
 import { bodyOf, forOtherDistributions, SUMMARY } from './other-distributions.ts';
 import { isDirectory } from './packaged-file.ts';
 import type { PackagedFile } from './packaged-file.ts';
-import { machineOf } from './rpm.ts';
 
 /**
  * What makepkg reads on Arch Linux: the recipe, which takes the Debian package apart, and the script of the
@@ -28,7 +27,7 @@ pkgname=dropcast
 pkgver=${version.replaceAll('-', '_')}
 pkgrel=1
 pkgdesc='${SUMMARY}'
-arch=('${machineOf(architecture)}')
+arch=('${architecture.rpm}')
 license=('MIT')
 depends=('glibc' 'gcc-libs' 'ca-certificates' 'systemd')
 optdepends=('logrotate: rotates the failure log' 'acl: opens folders to the service')

@@ -8,9 +8,6 @@ import { isDirectory, writeTree } from './packaged-file.ts';
 
 const run = promisify(execFile);
 
-/** RPM's name of a machine that Debian calls so. */
-const machines: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64' };
-
 /**
  * Writes the package for Fedora and its kind, from the files and scripts of the Debian package. The same files give the
  * same bytes.
@@ -36,22 +33,14 @@ export async function writeRpm(deb: Deb, output: string, isFast: boolean): Promi
       debug_package: '%{nil}',
     };
     const options = Object.entries(defines).flatMap(([name, value]) => ['--define', `${name} ${value}`]);
-    await run(
-      'rpmbuild',
-      ['-bb', '--target', machineOf(deb.architecture), ...options, join(scratch, 'dropcast.spec')],
-      {
-        env: { ...process.env, SOURCE_DATE_EPOCH: String(deb.epochSeconds), LC_ALL: 'C', TZ: 'UTC' },
-      },
-    );
-    const [built = ''] = await readdir(join(scratch, 'out', machineOf(deb.architecture)));
-    await rename(join(scratch, 'out', machineOf(deb.architecture), built), output);
+    await run('rpmbuild', ['-bb', '--target', deb.architecture.rpm, ...options, join(scratch, 'dropcast.spec')], {
+      env: { ...process.env, SOURCE_DATE_EPOCH: String(deb.epochSeconds), LC_ALL: 'C', TZ: 'UTC' },
+    });
+    const [built = ''] = await readdir(join(scratch, 'out', deb.architecture.rpm));
+    await rename(join(scratch, 'out', deb.architecture.rpm, built), output);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
-}
-
-export function machineOf(architecture: string): string {
-  return machines[architecture] ?? architecture;
 }
 
 /** @param tree where the files lie */

@@ -22,17 +22,21 @@ interface Source {
 
 /** What tests need beside Node. A name without `isThere` is a program on the PATH. */
 const sources = {
+  'apt-ftparchive': { package: 'apt-utils' },
   bash: { package: 'bash' },
   bindfs: { package: 'bindfs' },
   cc: { package: 'gcc libc6-dev' },
   chromium: { package: 'chromium', isThere: () => findChromium() !== undefined },
+  createrepo_c: { package: 'createrepo-c' },
   curl: { package: 'curl' },
   'dpkg-deb': { package: 'dpkg' },
   ffmpeg: { package: 'ffmpeg' },
   fish: { package: 'fish' },
   go: { package: 'golang-go' },
+  gpg: { package: 'gnupg' },
   man: { package: 'man-db' },
   mandoc: { package: 'mandoc' },
+  minisign: { package: 'minisign' },
   /** Its programs, for tests that start a server of their own. */
   postgres: { package: 'postgresql', isThere: () => findPostgres() !== undefined },
   prometheus: { package: 'prometheus' },

@@ -4,6 +4,7 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { architectureOf } from '../../../scripts/package/architecture.ts';
 import { scratchDirectory, type ScratchDirectory } from '../../support/scratch-directory.ts';
 import { packageContents, packagedConfig } from '../../../scripts/package/contents.ts';
 import { sha256Of, writeDeb } from '../../../scripts/package/deb.ts';
@@ -33,7 +34,11 @@ test(
     const build = async (name: string): Promise<string> => {
       const files = await packageContents(root, node, AT);
       const file = join(folder, name);
-      await writeDeb({ version: '1.0.0', architecture: 'amd64', files, scripts: {}, epochSeconds: AT }, file, true);
+      await writeDeb(
+        { version: '1.0.0', architecture: architectureOf('amd64'), files, scripts: {}, epochSeconds: AT },
+        file,
+        true,
+      );
       return sha256Of(file);
     };
     const first = await build('one.deb');
@@ -60,7 +65,11 @@ function otherSurroundings(): Disposable {
 test('the package holds every part in its place, owned by root, with its mode', needs('dpkg-deb'), async () => {
   const file = join(folder, 'dropcast.deb');
   const files = await packageContents(root, node, AT);
-  await writeDeb({ version: '1.0.0', architecture: 'amd64', files, scripts: {}, epochSeconds: AT }, file, true);
+  await writeDeb(
+    { version: '1.0.0', architecture: architectureOf('amd64'), files, scripts: {}, epochSeconds: AT },
+    file,
+    true,
+  );
   const { stdout } = await run('dpkg-deb', ['--contents', file], { env: { ...process.env, TZ: 'UTC' } });
   const lines = stdout
     .trim()
@@ -108,7 +117,11 @@ const SPECIAL: Readonly<Record<string, string>> = {
 test('the example configuration is no file that dpkg manages', needs('dpkg-deb'), async () => {
   const file = join(folder, 'dropcast.deb');
   const files = await packageContents(root, node, AT);
-  await writeDeb({ version: '1.0.0', architecture: 'amd64', files, scripts: {}, epochSeconds: AT }, file, true);
+  await writeDeb(
+    { version: '1.0.0', architecture: architectureOf('amd64'), files, scripts: {}, epochSeconds: AT },
+    file,
+    true,
+  );
   const { stdout } = await run('dpkg-deb', ['--info', file, 'conffiles']);
   expect(stdout).toBe('/etc/logrotate.d/dropcast\n');
 });

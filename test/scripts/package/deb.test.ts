@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { packagedConfig } from '../../../scripts/package/contents.ts';
-import { architectureOf, controlFiles } from '../../../scripts/package/deb.ts';
+import { architectureOf } from '../../../scripts/package/architecture.ts';
+import { controlFiles } from '../../../scripts/package/deb.ts';
 import { directoriesOf } from '../../../scripts/package/packaged-file.ts';
 
 const deb = {
   version: '1.2.3',
-  architecture: 'amd64',
+  architecture: architectureOf('amd64'),
   files: [
     { path: 'usr/bin/x', content: 'abc', mode: 0o755 },
     { path: 'etc/x/x.yaml', content: 'a: 1\n' },
@@ -41,7 +42,7 @@ test('directories are listed from the outside to the inside', () => {
 });
 
 test('a machine that no package is made for is refused', () => {
-  expect([architectureOf('x64'), architectureOf('arm64')]).toEqual(['amd64', 'arm64']);
+  expect([architectureOf('amd64').rpm, architectureOf('arm64').rpm]).toEqual(['x86_64', 'aarch64']);
   expect(() => architectureOf('riscv64')).toThrow('riscv64');
 });
 

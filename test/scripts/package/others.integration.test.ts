@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { architectureOf } from '../../../scripts/package/architecture.ts';
 import { maintainerScripts } from '../../../scripts/package/build.ts';
 import { packageContents } from '../../../scripts/package/contents.ts';
 import type { Deb } from '../../../scripts/package/deb.ts';
@@ -23,7 +24,7 @@ beforeAll(async () => {
   const own = await packageContents(root, { version: '26.0.0', licence: 'MIT' }, 1_700_000_000);
   const files = [...own, { path: 'usr/lib/dropcast/bin/node', content: node, mode: 0o755 }];
   const scripts = await maintainerScripts(root);
-  deb = { version: '1.2.3', architecture: 'amd64', files, scripts, epochSeconds: 1_700_000_000 };
+  deb = { version: '1.2.3', architecture: architectureOf('amd64'), files, scripts, epochSeconds: 1_700_000_000 };
   wanted = forOtherDistributions(files)
     .map(
       ({ path, mode }) =>

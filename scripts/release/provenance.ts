@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Sum } from './sums.ts';
+
+const run = promisify(execFile);
+
+/**
+ * Writes what the release was built from: an in-toto statement v1 with SLSA provenance v1
+ * (https://slsa.dev/spec/v1.0/provenance). It has no time and no number of a run, so that a rebuild gives the same file.
+ * SHA256SUMS covers it, and its signature.
+ *
+ * @param of.sums of all files of the release
+ */
+export async function writeProvenance(
+  root: string,
+  out: string,
+  of: { readonly version: string; readonly sums: readonly Sum[] },
+): Promise<void> {
+  const { repository: source } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    repository: string;
+  };
+  const { stdout: commit } = await run('git', ['rev-parse', 'HEAD'], { cwd: root });
+  const lock = await readFile(join(root, 'package-lock.json'));
+  const statement = {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: of.sums
+      .filter(({ path }) => !path.startsWith('provenance/'))
+      .map(({ path, sha256 }) => ({ name: path, digest: { sha256 } })),
+    predicateType: 'https://slsa.dev/provenance/v1',
+    predicate: {
+      buildDefinition: {
+        buildType: `${source}/docs/releasing.md`,
+        externalParameters: { command: 'npm run release', version: of.version },
+        resolvedDependencies: [
+          { uri: `git+${source}`, digest: { gitCommit: commit.trim() } },
+          { uri: 'package-lock.json', digest: { sha256: createHash('sha256').update(lock).digest('hex') } },
+        ],
+      },
+      runDetails: { builder: { id: `${source}/scripts/release.ts` } },
+    },
+  };
+  const directory = join(out, 'provenance');
+  await mkdir(directory, { recursive: true });
+  const file = join(directory, `dropcast-${of.version}.intoto.json`);
+  await writeFile(file, `${JSON.stringify(statement, null, 2)}\n`);
+}

@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { packPackages } from '../pack/pack-packages.ts';
+import { architectures } from '../package/architecture.ts';
+import type { Architecture } from '../package/architecture.ts';
+import { describePackage, ownVersion } from '../package/build.ts';
+import { writeDeb } from '../package/deb.ts';
+import type { Deb } from '../package/deb.ts';
+import { writeRpm } from '../package/rpm.ts';
+import { sourceDate } from '../package/source-date.ts';
+import { missingTools } from '../package/tools.ts';
+import { writeAptRepository } from './apt.ts';
+import { writeDnfRepository } from './dnf.ts';
+import { openKeys } from './keys.ts';
+import { writeMacTarball } from './macos.ts';
+import { writeProvenance } from './provenance.ts';
+import { writeSboms } from './sbom.ts';
+import { sumsOf, writeSums } from './sums.ts';
+import { writeTarball } from './tarball.ts';
+
+const run = promisify(execFile);
+
+/** What a release consists of. */
+export const releaseParts = ['apt', 'rpm', 'npm', 'man', 'macos', 'sbom'] as const;
+
+export type ReleasePart = (typeof releaseParts)[number];
+
+export interface ReleaseOptions {
+  /** Of the repository. */
+  readonly root: string;
+  /** Where the tree goes. Packages of older versions that are there stay. */
+  readonly out: string;
+  /** Directory with the keys of the release; null: throw-away keys. */
+  readonly keys: string | null;
+  /** Address that the tree will have. */
+  readonly url: string;
+  readonly parts: readonly ReleasePart[];
+  /** Little compression, for tests. */
+  readonly isFast: boolean;
+  /** Another version than package.json has, to try an upgrade. */
+  readonly version?: string;
+  /** Receives progress. */
+  readonly tell: (text: string) => void;
+}
+
+/** Programs that the parts need, and the Debian packages that have them. */
+const tools: Readonly<Partial<Record<ReleasePart, Readonly<Record<string, string>>>>> = {
+  apt: { 'apt-ftparchive': 'apt-utils', 'dpkg-deb': 'dpkg' },
+  rpm: { rpmbuild: 'rpm', createrepo_c: 'createrepo-c' },
+};
+
+/** Writes a release tree. @throws with a sentence that says what is missing */
+export async function writeRelease(options: ReleaseOptions): Promise<void> {
+  const { root, out, url, tell, isFast } = options;
+  const wanted = new Set(options.parts);
+  const strips = architectures.map(({ strip, stripPackage }) => [strip, stripPackage]);
+  const missing = await missingTools({
+    ...Object.assign({}, ...[...wanted].map((part) => tools[part])),
+    ...Object.fromEntries(strips),
+    gpg: 'gnupg',
+    minisign: 'minisign',
+  });
+  if (missing !== null) throw new Error(missing);
+  const version = options.version ?? (await ownVersion(root));
+  const epochSeconds = await sourceDate(root, await readFile(join(root, 'CHANGELOG.md'), 'utf8'), process.env);
+  await mkdir(out, { recursive: true });
+  await using keys = await openKeys(options.keys, epochSeconds);
+  await keys.publish(join(out, 'keys'));
+  const scratch = await mkdtemp(join(tmpdir(), 'dropcast-release-'));
+  try {
+    const described: Deb[] = [];
+    for (const architecture of architectures)
+      described.push(await describePackage({ root, tell, architecture, version }));
+    const packaged = described[0]?.files ?? [];
+    const built = async (name: string, write: (file: string) => Promise<void>): Promise<string> => {
+      const file = join(scratch, name);
+      await write(file);
+      tell(`${name}: ${megabytes((await stat(file)).size)}`);
+      return file;
+    };
+    if (wanted.has('apt')) {
+      const debs: string[] = [];
+      for (const deb of described)
+        debs.push(
+          await built(`dropcast_${version}_${deb.architecture.deb}.deb`, (file) => writeDeb(deb, file, isFast)),
+        );
+      await writeAptRepository({ out, debs, url, epochSeconds, keys });
+    }
+    if (wanted.has('rpm')) {
+      const rpms: { readonly file: string; readonly architecture: Architecture }[] = [];
+      for (const deb of described) {
+        const name = `dropcast-${version}-1.${deb.architecture.rpm}.rpm`;
+        rpms.push({ file: await built(name, (file) => writeRpm(deb, file, isFast)), architecture: deb.architecture });
+      }
+      await writeDnfRepository({ out, rpms, url, epochSeconds, keys });
+    }
+    if (wanted.has('npm')) await writeNpm(root, out, tell);
+    if (wanted.has('man')) {
+      const pages = packaged.filter(({ path }) => path.startsWith('usr/share/man/'));
+      const output = join(out, 'man', `dropcast-${version}-man.tar.gz`);
+      const moved = pages.map((page) => ({ ...page, path: page.path.replace('usr/share/', '') }));
+      await writeTarball(moved, output, epochSeconds);
+    }
+    if (wanted.has('macos'))
+      for (const arch of ['arm64', 'x64'] as const) {
+        const file = await writeMacTarball(root, out, { version, arch, epochSeconds, packaged });
+        tell(`${basename(file)}: ${megabytes((await stat(file)).size)}`);
+      }
+    const node = /Node\.js (\S+)/.exec(String(packaged.find(({ path }) => path.endsWith('/copyright'))?.content))?.[1];
+    if (wanted.has('sbom')) await writeSboms(root, out, { version, node: node ?? '', epochSeconds });
+    await writeProvenance(root, out, { version, sums: await sumsOf(out) });
+    const sums = await writeSums(out, await sumsOf(out));
+    await keys.minisign(sums);
+    tell(`${sums} is signed`);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function writeNpm(root: string, out: string, tell: ReleaseOptions['tell']): Promise<void> {
+  await mkdir(join(out, 'npm'), { recursive: true });
+  for (const { file, sizeBytes } of await packPackages(root)) {
+    await copyFile(file, join(out, 'npm', basename(file)));
+    tell(`${basename(file)}: ${megabytes(sizeBytes)}`);
+  }
+}
+
+/** @throws if the checkout has changes: a release is built from a commit */
+export async function requireClean(root: string): Promise<void> {
+  const { stdout } = await run('git', ['status', '--porcelain'], { cwd: root });
+  if (stdout === '') return;
+  throw new Error(`the checkout has changes: commit them, or use --dirty to try a release\n${stdout.trimEnd()}`);
+}
+
+/** Notes the released commit. @throws if the tag exists */
+export async function tagRelease(root: string, version: string): Promise<void> {
+  await run('git', ['tag', '--annotate', `v${version}`, '--message', `dropcast ${version}`], { cwd: root });
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
