@@ -26,6 +26,8 @@ let scratch: ScratchDirectory;
 let checkout: string;
 /** Has @dropcast/client alone. */
 let program: string;
+/** Has @dropcast/sandbox alone. */
+let service: string;
 /** Has all of them. */
 let everything: string;
 
@@ -33,6 +35,7 @@ beforeAll(async () => {
   scratch = await scratchDirectory();
   checkout = scratch.file('checkout');
   program = scratch.file('program');
+  service = scratch.file('service');
   everything = scratch.file('everything');
   await copyCheckout(checkout);
   await run('sh', ['-c', 'umask 077; npm run -s pack'], { cwd: checkout }); // as where a private umask is the rule
@@ -41,6 +44,7 @@ beforeAll(async () => {
   expect(names).toHaveLength(4);
   const tarball = (part: string): string => join(build, names.find((name) => name.startsWith(part)) ?? '');
   await install(program, [tarball('dropcast-client-')]);
+  await install(service, [tarball('dropcast-sandbox-')]);
   await install(
     everything,
     names.map((name) => join(build, name)),
@@ -257,6 +261,44 @@ test('dropcast-sandbox runs from the built files, and knows its keys', async () 
   expect(keys.stdout).toMatch(/^ID +NAME .*\nkey_1 /);
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
+});
+
+describe('@dropcast/sandbox', () => {
+  test('takes at most 40 MB with everything that it needs', async () => {
+    const bytes = await sizeOf(join(service, 'node_modules'));
+    const names = await installed(service);
+    console.log(`@dropcast/sandbox installs ${names.length} packages, ${(bytes / 1e6).toFixed(1)} MB`);
+    expect(bytes).toBeLessThan(40e6);
+    for (const foreign of ['dropcast', 'pg', 'kysely', 'chokidar', NODE_PACKAGE]) expect(names).not.toContain(foreign);
+  });
+
+  const START = `import('@dropcast/sandbox').then(async ({ startSandbox, useSandbox }) => {
+    const hooks = [];
+    const hook = (work) => hooks.push(work);
+    const sandbox = await useSandbox({ afterEach: hook, afterAll: hook }, { ffmpegPath: null });
+    const upload = await sandbox.make.video({ title: 'Made' });
+    const answer = await fetch(sandbox.baseUrl + '/channels', { headers: { authorization: 'Bearer ' + sandbox.apiKey } });
+    await sandbox.snapshots.save('one');
+    await sandbox.snapshots.restore('one');
+    for (const work of hooks) await work();
+    console.log(answer.status, upload.status);
+  }).catch(({ message }) => console.log(message));`;
+
+  test.each(['22.16.0', '22.23.3'])('runs on Node %s, in a program and as a command', async (version) => {
+    const node = await nodeOf(version);
+    const { stdout } = await run(node, ['--no-warnings', '--eval', START], { cwd: service });
+    expect(stdout).toBe('200 ready\n');
+    const command = [join(service, 'node_modules/.bin/dropcast-sandbox'), '--version'];
+    expect(await run(node, command)).toEqual({ stdout: '0.1.0\n', stderr: '' });
+  });
+
+  test('names the version that it needs on an older Node 22', async () => {
+    const node = await nodeOf('22.13.0');
+    const { stdout } = await run(node, ['--eval', START], { cwd: service });
+    expect(stdout).toBe('@dropcast/sandbox needs Node 22.16 or newer; this is 22.13.0.\n');
+    const vitest = "import('@dropcast/sandbox/vitest').catch(({ message }) => console.log(message))";
+    expect((await run(node, ['--eval', vitest], { cwd: service })).stdout).toBe(stdout);
+  });
 });
 
 test.each([

@@ -46,6 +46,7 @@ const sources = {
   script: { package: 'bsdutils' },
   setfacl: { package: 'acl' },
   shellcheck: { package: 'shellcheck' },
+  sox: { package: 'sox libsox-fmt-base' },
   strip: { package: 'binutils' },
   'systemd-analyze': { package: 'systemd' },
   'systemd-notify': { package: 'systemd' },

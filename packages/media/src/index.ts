@@ -7,6 +7,7 @@ import { openMedia, TooMuchError, sound, flawed } from './media-file.ts';
 import type { MediaFile, ReadAt, Verdict } from './media-file.ts';
 import { isMxf, mxfEnd } from './mxf.ts';
 
+export { afterTag } from './flac.ts';
 export type { ReadAt } from './media-file.ts';
 export type { Flaw, Verdict } from './media-file.ts';
 

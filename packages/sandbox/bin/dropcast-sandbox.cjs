@@ -13,6 +13,11 @@ if (version[0] < wanted[0] || (version[0] === wanted[0] && version[1] < wanted[1
   );
   process.exitCode = 1;
 } else {
+  // Node 22 warns that its SQLite is experimental, which a user of the sandbox can do nothing about.
+  var warn = process.emitWarning;
+  process.emitWarning = function (warning, type) {
+    if (type !== 'ExperimentalWarning') warn.apply(process, arguments);
+  };
   // A clone runs its sources, an installed package its build (Node strips no types below node_modules).
   var source = path.join(__dirname, '..', 'src', 'main.ts');
   var built = path.join(__dirname, '..', 'dist', 'main.js');

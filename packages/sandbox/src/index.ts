@@ -1,5 +1,6 @@
 // The public API of the package: the sandbox itself.
 
+import './node-version.ts';
 export { startSandbox } from './sandbox.ts';
 export type { Sandbox } from './sandbox.ts';
 export { OptionsError } from './options.ts';

@@ -21,6 +21,7 @@ import { listen, serve, type Certificate, type Layer } from './http/server.ts';
 import { createSite } from './http/site.ts';
 import { verify } from './inspector/verify.ts';
 import type { Verification } from './inspector/expectation.ts';
+import { Cleanup } from './cleanup.ts';
 import { BackgroundWork } from './background-work.ts';
 import { plainHost, ownHosts } from './loopback.ts';
 import { createMake, type Make } from './makers/make.ts';
@@ -101,7 +102,7 @@ export interface Sandbox extends AsyncDisposable {
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = settingsFrom(options);
-  await using cleanup = new AsyncDisposableStack();
+  await using cleanup = new Cleanup();
   const core = await openCore(settings, cleanup);
   const { records, clock } = core;
   openAccount(records, settings, settings.now ?? clock.nowMs());
@@ -124,7 +125,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const resources = cleanup.move();
   let ended: Promise<void> | undefined;
-  const end = () => (ended ??= resources.disposeAsync());
+  const end = () => (ended ??= resources[Symbol.asyncDispose]());
   const apiKey = firstKey(settings);
   return {
     ...addresses,
@@ -171,11 +172,7 @@ function addressesOf(origin: string, adminToken: string, caPath: string | undefi
 }
 
 /** Writes the announcement. Its removal is deferred last, so that it runs first. */
-async function announceUntilClosed(
-  dataDir: string,
-  addresses: Addresses,
-  cleanup: AsyncDisposableStack,
-): Promise<void> {
+async function announceUntilClosed(dataDir: string, addresses: Addresses, cleanup: Cleanup): Promise<void> {
   cleanup.defer(() => withdrawAnnouncement(dataDir));
   const { baseUrl, adminUrl, adminToken, pageUrl, caPath } = addresses;
   await announce(dataDir, {
@@ -198,7 +195,7 @@ interface Port {
 type Core = Awaited<ReturnType<typeof openCore>>;
 
 /** Opens the parts that must exist before the ports open, and that close after the last request has finished. */
-async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack) {
+async function openCore(settings: SandboxSettings, cleanup: Cleanup) {
   const { seed, processingMs } = settings;
   const dataDir = await dataFolder(settings.dataDir, cleanup);
   const records = openRecords(settings.dataDir === undefined ? ':memory:' : recordsIn(dataDir));
@@ -240,7 +237,7 @@ async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack
   };
 }
 
-async function dataFolder(wanted: string | undefined, cleanup: AsyncDisposableStack): Promise<string> {
+async function dataFolder(wanted: string | undefined, cleanup: Cleanup): Promise<string> {
   if (wanted !== undefined) {
     makeDataFolder(wanted);
     return wanted;
@@ -253,7 +250,7 @@ async function dataFolder(wanted: string | undefined, cleanup: AsyncDisposableSt
 async function listenUntilClosed(
   { host, port }: Pick<SandboxSettings, 'host' | 'port'>,
   certificate: Certificate | undefined,
-  cleanup: AsyncDisposableStack,
+  cleanup: Cleanup,
 ): Promise<Port> {
   const listening = await listen(host, port, certificate);
   cleanup.defer(() => listening.close());
@@ -265,7 +262,7 @@ async function listenUntilClosed(
 /** Maps each wildcard address to a loopback address that reaches it. */
 const reachable: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposableStack): Services {
+function buildServices(core: Core, main: Port, uploads: Port, cleanup: Cleanup): Services {
   const { settings, records, mediaFiles, pictures, lifecycle, acceptance, prober, clock, events } = core;
   const { seed, uploadUrlTtlMs, requestsPerHour, adminToken, importFrom } = settings;
   const onDefect = reportDefect;

@@ -34,6 +34,6 @@ test.concurrent.each([
 
 test.concurrent('an older Node reports which one is needed', needs('older Node'), async () => {
   const { stderr, code } = await run([], findOlderNode() ?? '');
-  expect(stderr).toMatch(/^dropcast-sandbox needs Node 24\.15 or newer\. This is Node \d+\.\d+\.\d+\.\n$/);
+  expect(stderr).toMatch(/^dropcast-sandbox needs Node 22\.16 or newer\. This is Node \d+\.\d+\.\d+\.\n$/);
   expect(code).toBe(1);
 });

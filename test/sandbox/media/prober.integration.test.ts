@@ -56,8 +56,7 @@ describe('complete files', () => {
       durationS: 3,
       width: 320,
     });
-    const sound = flac(44_100, 88_200);
-    expect(await probeBytes(sound)).toMatchObject({ ...facts('flac', 'flac', 'audio/flac'), durationS: 2 });
+    expect(await probeBytes(flac)).toMatchObject({ ...facts('flac', 'flac', 'audio/flac'), durationS: 2 });
   });
 
   test('a WAV or AVI of a live recorder, with all ones as its size, is complete', async () => {
@@ -221,6 +220,11 @@ describe('incomplete files', () => {
     const emptied = Buffer.concat([bytes.subarray(0, at + 8), bytes.subarray(at + bytes.readUInt32BE(at))]);
     emptied.writeUInt32BE(8, at);
     expect(await probeBytes(Buffer.concat([emptied, Buffer.alloc(0)]))).toMatchObject({ isPlayable: false });
+  });
+
+  test('a FLAC cut anywhere is never complete', async () => {
+    for (let length = 0; length < flac.length; length += 1)
+      expect([length, (await probeBytes(flac.subarray(0, length))).isPlayable]).toEqual([length, false]);
   });
 
   test.each(['clip.mp4', 'camera.mov', 'lecture.mkv'])('%s cut anywhere is never complete', async (sample) => {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { Cleanup } from '../cleanup.ts';
 import type { Clock } from '../clock.ts';
 import type { Events } from '../events.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -103,7 +104,7 @@ export async function importSnapshot(parts: SnapshotParts, document: Snapshot) {
   const files = new Map(
     videos.flatMap((row) => (row['file_sha256'] === null ? [] : [[String(row['id']), row['file_sha256']] as const])),
   );
-  await using cleanup = new AsyncDisposableStack();
+  await using cleanup = new Cleanup();
   const paths = new Map<string, string>();
   for (const [videoId, base64] of Object.entries(document.media ?? {})) {
     const bytes = Buffer.from(base64, 'base64');

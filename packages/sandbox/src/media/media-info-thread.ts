@@ -3,6 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { durationOf, endOf } from '@dropcast/media';
 import type { ReadAt } from '@dropcast/media';
 import { mediaInfoFactory } from 'mediainfo.js';
+import { adtsSeconds } from './adts.ts';
 import type { MediaReport } from './media-report.ts';
 
 /**
@@ -50,8 +51,10 @@ async function reportOf(path: string): Promise<MediaReport> {
       readBytes += bytes.length;
       return bytes;
     });
-    const durationS = await durationOf(readAt, size);
-    return { tracks: result.media?.track ?? [], head: read(file, HEAD_BYTES, 0), flaw, durationS };
+    const tracks = result.media?.track ?? [];
+    const isAdts = tracks[0]?.Format === 'ADTS';
+    const durationS = isAdts ? adtsSeconds((length, at) => read(file, length, at)) : await durationOf(readAt, size);
+    return { tracks, head: read(file, HEAD_BYTES, 0), flaw, durationS };
   } finally {
     closeSync(file);
   }

@@ -14,8 +14,8 @@ export interface MediaReport {
 }
 
 /**
- * Interprets the report. Truncated FLAC, Ogg, FLV, ASF, ADTS and MP3 pass as complete, because players play the part
- * that is there.
+ * Interprets the report. Truncated Ogg, ADTS, MP3, and FLV and ASF of unknown length pass as complete, because
+ * players play the part that is there.
  */
 export function verdictOf({ tracks, head, flaw, durationS: statedS }: MediaReport): Probe {
   const general = trackOf(tracks, 'General');
@@ -28,15 +28,17 @@ export function verdictOf({ tracks, head, flaw, durationS: statedS }: MediaRepor
   const isTolerated = flaw?.is === 'no length' || flaw?.is === 'small' || format.container === 'mp3';
   if (isTruncated(general) && !isTolerated) return truncated(missingBytes(general));
   // MediaInfo misses the sound of an AIFF if a comment precedes it.
-  const isSilent = format.container === 'aiff' && codecOf(sound) === null && statedS !== null;
+  const hasSamples = statedS !== null || flaw?.is === 'no length';
+  const isSilent = format.container === 'aiff' && codecOf(sound) === null && hasSamples;
   const codecs = { videoCodec: codecOf(video), audioCodec: isSilent ? 'PCM' : codecOf(sound) };
   if (codecs.videoCodec === null && codecs.audioCodec === null)
     return truncated('The file has no video and no sound: its index is missing, as in an unfinished recording.');
-  if (format.container === 'mp4' && flaw?.is === 'missing') return truncated(`The file is cut off: ${flaw.why}.`);
+  if (flaw?.is === 'missing') return truncated(`The file is cut off: ${flaw.why}.`);
   // A cut between an MP4's index and its media data, the one cut that MediaInfo mistakes for a complete file.
   if (format.container === 'mp4' && !general.DataSize) return truncated('The file has no media data after its index.');
-  // If the file states no length, MediaInfo mistakes a placeholder for one.
-  const playedS = flaw?.is === 'no length' || isSilent ? statedS : durationS(tracks, format.container);
+  // If the file states no length, MediaInfo mistakes a placeholder for one; of ADTS it has none.
+  const isStated = flaw?.is === 'no length' || isSilent || format.container === 'aac';
+  const playedS = isStated ? statedS : durationS(tracks, format.container);
   const facts = { durationS: playedS, ...pictureFacts(video) };
   return {
     isPlayable: true,

@@ -13,9 +13,9 @@ import type { ThreadAnswer } from './media-info-thread.ts';
  * to 30 ms. Files are probed one at a time. A thread that dies or exceeds the time limit is replaced, and its file
  * counts as damaged.
  *
- * Undetected truncations out of 200 at random positions per format: 0 for MP4, QuickTime, Matroska, WebM, WAV, AVI and
- * AIFF; at most 4 for MPEG-PS, MP3, MPEG-TS, M2TS and MXF (after a whole pack, frame or packet, or in the padding at
- * the end); nearly all for FLAC, Ogg, FLV, ASF and ADTS, which do not record their length.
+ * Undetected truncations out of 200 at random positions per format: 0 for MP4, QuickTime, Matroska, WebM, WAV, AVI, AIFF
+ * and FLAC; at most 4 for MPEG-PS, MP3, MPEG-TS, M2TS and MXF (after a whole pack, frame or packet, or in the padding at
+ * the end); nearly all for Ogg and ADTS, which do not record their length.
  */
 export class Prober implements AsyncDisposable {
   readonly #timeoutMs: number;

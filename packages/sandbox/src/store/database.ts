@@ -1,5 +1,5 @@
 import { closeSync, fchmodSync, openSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
 /**
  * Thrown when the data folder cannot be used: another sandbox has it open, another version wrote it, or it is unusable.
@@ -60,7 +60,7 @@ function makePrivate(path: string): void {
 }
 
 function openPrepared(path: string, beforeCreation?: () => void): DatabaseSync {
-  const database = path === ':memory:' ? openUnnamed() : new DatabaseSync(path);
+  const database = path === ':memory:' ? openUnnamed() : openFile(path);
   try {
     prepareSchema(database, path, beforeCreation);
     return database;
@@ -76,9 +76,15 @@ function openPrepared(path: string, beforeCreation?: () => void): DatabaseSync {
  * database, and an import over them 160 MB less.
  */
 function openUnnamed(): DatabaseSync {
-  const database = new DatabaseSync('');
+  const database = openFile('');
   database.exec('PRAGMA cache_size = -16384');
   return database;
+}
+
+/** Loads `node:sqlite` only here: as an import, it would keep an older Node from naming the version it needs. */
+function openFile(path: string): DatabaseSync {
+  const { DatabaseSync: Database } = process.getBuiltinModule('node:sqlite');
+  return new Database(path);
 }
 
 /** Runs `work` as one transaction, or as part of the transaction that is already open. */

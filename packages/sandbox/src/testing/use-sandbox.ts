@@ -1,3 +1,4 @@
+import { Cleanup } from '../cleanup.ts';
 import type { SandboxOptions } from '../options.ts';
 import { startSandbox, type Sandbox } from '../sandbox.ts';
 
@@ -15,7 +16,7 @@ export interface TestHooks {
  * @throws as `startSandbox`
  */
 export async function useSandbox({ afterEach, afterAll }: TestHooks, options: SandboxOptions = {}): Promise<Sandbox> {
-  await using cleanup = new AsyncDisposableStack(); // a runner refuses hooks inside a test
+  await using cleanup = new Cleanup(); // a runner refuses hooks inside a test
   const sandbox = cleanup.use(await startForTests(options));
   afterEach(() => sandbox.reset());
   afterAll(() => sandbox.close());

@@ -1,5 +1,6 @@
 // @dropcast/sandbox/vitest
 
+import '../node-version.ts';
 import type { SandboxOptions } from '../options.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { startForTests } from './use-sandbox.ts';
