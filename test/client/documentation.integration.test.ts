@@ -77,6 +77,8 @@ describe('the page of the client', () => {
 
   const printing: [string, RegExp][] = [
     ['upload.ts', /^created vid_\w+\n[^]*^100 %\nvid_\w+: \d+ bytes, SHA-256 [0-9a-f]{64}\n$/m],
+    ['upload-bytes.ts', /^vid_\w+\nvid_\w+\n$/],
+    ['any-request.ts', /^\{[^]*videos: \[|data: \[/],
     ['upload-stream.ts', /^vid_\w+\n$/],
     ['publish.ts', /^ready\n\d+ s, to be seen at http\S+\n\d+ videos in the feed since 20\S+\n$/m],
     ['videos.ts', /\nRenamed\n$/],

@@ -9,7 +9,7 @@ import { base, mockExchanges } from './nocked.ts';
 
 mockExchanges();
 
-const common = { authorization: `Bearer ${apiKey}`, accept: 'application/json', 'user-agent': 'dropcast' };
+const common = { authorization: `Bearer ${apiKey}`, accept: 'application/json', 'user-agent': /^dropcast-client\// };
 
 describe('videos', () => {
   test('one is read with all of its fields', async () => {

@@ -68,7 +68,7 @@ describe('nothing that can be printed shows the key', () => {
   test('of a client, whatever holds it', async () => {
     await using opened = openClient('https://video.example.com/v1');
     expectClean(opened.client, opened.client.videos, opened.client.videos.list(), { deep: [opened.client] });
-    expect(Object.keys(opened.client)).toEqual(['videos', 'channels', 'feeds', 'analytics']);
+    expect(Object.keys(opened.client)).toEqual(['videos', 'channels', 'feeds', 'analytics', 'request']);
   });
 
   test.each([302, 400, 401, 403, 404, 422, 429, 500, 503])('when every call is answered %i with it', async (status) => {

@@ -18,6 +18,7 @@ describe('the options of a client', () => {
       maxRetries: 2,
       maxRetryAfterMs: 60_000,
       honoursIdempotencyKey: false,
+      headers: {},
     });
   });
 

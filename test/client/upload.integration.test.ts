@@ -194,7 +194,7 @@ describe('before any request is sent', () => {
     ['a device', () => '/dev/null', FileUnreadableError],
     ['a stream of no length', () => streamOf(() => [], -1), TypeError],
     ['a stream of half a byte', () => streamOf(() => [], 1.5), TypeError],
-    ['a URL', () => new URL('file:///clip.mp4') as unknown as StreamSource, TypeError],
+    ['a URL', () => new URL('https://a.example/clip.mp4') as unknown as StreamSource, TypeError],
     ['nothing', () => undefined as unknown as StreamSource, TypeError],
     [
       'a stream without a name',

@@ -23,9 +23,10 @@ import type { Surroundings } from './surroundings.ts';
 import { untilAborted } from './until-aborted.ts';
 import type { RequestOptions } from './video-client.ts';
 import type { WaitNote } from './waiting.ts';
+import { requestHeaders } from './wire/request-headers.ts';
 
 export interface CallerParts {
-  readonly settings: Pick<ClientSettings, 'maxRetries' | 'maxRetryAfterMs'>;
+  readonly settings: Pick<ClientSettings, 'maxRetries' | 'maxRetryAfterMs' | 'headers'>;
   readonly hooks: Hooks;
   readonly gate: RequestGate | undefined;
   readonly formStore?: UploadFormStore | undefined;
@@ -77,16 +78,19 @@ export class Caller {
     return callOf((async () => await this.#answered(request(), options))());
   }
 
-  async #answered<T>(request: ApiRequest<T>, options: AskingOptions): Promise<WithResponse<T>> {
+  async #answered<T>(given: ApiRequest<T>, options: AskingOptions): Promise<WithResponse<T>> {
     checkOptions(options);
+    const own = { ...this.#parts.settings.headers, ...requestHeaders(options.headers) };
+    const request = { ...given, headers: { ...own, ...given.headers } };
+    const secrets = [...(options.secrets ?? []), ...secretsOfHeaders(own)];
     const signal = this.untilClosed(options.signal);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#askOnce(request, { ...options, signal, attempt });
+        return await this.#askOnce(request, { ...options, secrets, signal, attempt });
       } catch (error) {
         options.onFailure?.(error);
         const { isRepeatable, operation, headers } = request;
-        const isKeyed = headers?.['idempotency-key'] !== undefined;
+        const isKeyed = headers['idempotency-key'] !== undefined;
         const waitMs = waitBeforeRetry(error, { ...this.retryFacts(attempt, options), isRepeatable, isKeyed });
         if (waitMs === null || waitMs > (options.leftMs?.() ?? Infinity)) throw error;
         await this.wait(failedNote(operation, error, waitMs), { ...options, signal });

@@ -1,3 +1,6 @@
+import type { Agent as HttpAgent } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
+
 import type { RequestGate, RequestNote } from './request-gate.ts';
 import type { SeenExchange } from './transport/exchange.ts';
 import type { ProxyEnvironment } from './transport/proxy.ts';
@@ -31,8 +34,13 @@ export interface VideoClientOptions {
    * call fails immediately with `retryAfterMs` in the error. Default 60,000.
    */
   readonly maxRetryAfterMs?: number | undefined;
-  /** The `User-Agent` header. Default `dropcast`. */
+  /** The `User-Agent` header. Default `dropcast-client/` and the version of this package. */
   readonly userAgent?: string | undefined;
+  /**
+   * Additional headers for every request to the service, such as one that a gateway requires. Upload hosts do not get
+   * them. Headers that the client or the connection sets, such as `Authorization` and `Host`, are refused.
+   */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Origins that receive the key with uploads, besides the origin of `baseUrl`, for upload hosts that require it. They
    * may also be nearer to this machine than the service is (see `UploadRejectedError`).
@@ -49,6 +57,13 @@ export interface VideoClientOptions {
    * 24.5 does not support proxies at all, which a process warning reports.
    */
   readonly proxyEnv?: ProxyEnvironment | undefined;
+  /**
+   * Agents of Node or of another package that open the connections instead of this client's own, for example through a
+   * SOCKS proxy. An https agent replaces `ca` and `proxyEnv`, which are then refused, and decides what is trusted. Agents
+   * stay open when the client is closed. With `keepAlive`, a create request may meet a connection that the service has
+   * just closed, and nothing then shows whether it arrived.
+   */
+  readonly agent?: { readonly http?: HttpAgent | undefined; readonly https?: HttpsAgent | undefined } | undefined;
   /**
    * Bandwidth limit for the uploads of this client and of every other client given the same object. See
    * `createBandwidth`.
@@ -85,7 +100,22 @@ export interface VideoClientOptions {
    * process warning.
    */
   readonly onWait?: ((note: WaitNote) => void) | undefined;
+  /** Receives one entry for each finished request and for each wait. If it throws, the error becomes a process warning. */
+  readonly logger?: ClientLogger | undefined;
 }
+
+/** A logger such as pino or `console`. */
+export interface ClientLogger {
+  /** Called when a request has finished, and before a wait for a video that is not ready. */
+  debug(entry: ClientLogEntry): void;
+  /** Called before a wait after a failure or a 429. */
+  warn(entry: ClientLogEntry): void;
+}
+
+/** One log entry: a fixed message, and the fields of the note. Contains no secrets. */
+export type ClientLogEntry =
+  | (ResponseNote & { readonly msg: 'request finished' })
+  | (WaitNote & { readonly msg: 'waiting' });
 
 /** The outcome of a request. Without `status` there was no response. */
 export interface ResponseNote extends RequestNote {

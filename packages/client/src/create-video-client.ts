@@ -1,5 +1,6 @@
 import {
   analyticsOverview,
+  customRequest,
   listChannels,
   listFeeds,
   publishFeed,
@@ -12,7 +13,15 @@ import type { Call } from './call.ts';
 import { Caller } from './caller.ts';
 import type { VideoClientOptions } from './client-options.ts';
 import { Hooks } from './hooks.ts';
-import { channelChangeKeys, clientKeys, overviewKeys, periodKeys, requestKeys, requireKeys } from './option-keys.ts';
+import {
+  channelChangeKeys,
+  clientKeys,
+  customKeys,
+  overviewKeys,
+  periodKeys,
+  requestKeys,
+  requireKeys,
+} from './option-keys.ts';
 import { analyticsPages } from './pages.ts';
 import { settingsOf } from './settings.ts';
 import { realSurroundings } from './surroundings.ts';
@@ -71,6 +80,11 @@ export function openVideoClient(options: VideoClientOptions, surroundings: Surro
           return analyticsOverview(query);
         }),
     },
+    request: (request, options) =>
+      asked('request', options, () => {
+        requireKeys('request', [request, customKeys]);
+        return customRequest(request);
+      }),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   };
 }

@@ -40,6 +40,7 @@ export type ErrorCode = OpenWord<
   | 'redirect'
   | 'service_error'
   | 'service_not_located'
+  | 'stream_used'
   | 'timeout'
   | 'too_new'
   | 'too_old'
@@ -75,6 +76,12 @@ export class ServiceError extends Error {
     this.status = facts.status;
     this.retryAfterMs = facts.retryAfterMs;
     this.requestId = facts.requestId;
+  }
+
+  /** Returns what `JSON.stringify` shows: the message and the facts, without `cause` and stack. */
+  toJSON(): Readonly<Record<string, unknown>> {
+    const { cause: _, ...facts } = this;
+    return { ...facts, name: this.name, message: this.message };
   }
 }
 

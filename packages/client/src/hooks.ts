@@ -4,14 +4,14 @@ import type { RequestNote } from './request-gate.ts';
 import type { SeenExchange } from './transport/exchange.ts';
 import type { WaitNote } from './waiting.ts';
 
-type Listeners = Pick<VideoClientOptions, 'onRequest' | 'onResponse' | 'onExchange' | 'onWait'>;
+type Listeners = Pick<VideoClientOptions, 'onRequest' | 'onResponse' | 'onExchange' | 'onWait' | 'logger'>;
 
 /** Calls the caller's listeners. Their errors must not fail the call. */
 export class Hooks {
   readonly #listeners: Listeners;
 
-  constructor({ onRequest, onResponse, onExchange, onWait }: Listeners) {
-    this.#listeners = { onRequest, onResponse, onExchange, onWait };
+  constructor({ onRequest, onResponse, onExchange, onWait, logger }: Listeners) {
+    this.#listeners = { onRequest, onResponse, onExchange, onWait, logger };
   }
 
   request(note: RequestNote): void {
@@ -20,6 +20,7 @@ export class Hooks {
 
   response(note: ResponseNote): void {
     tell('onResponse', () => this.#listeners.onResponse?.(note));
+    tell('logger', () => this.#listeners.logger?.debug({ msg: 'request finished', ...note }));
   }
 
   exchange(exchange: SeenExchange): void {
@@ -30,6 +31,8 @@ export class Hooks {
   wait(note: WaitNote, onWait: Listeners['onWait']): void {
     tell('onWait', () => this.#listeners.onWait?.(note));
     tell('onWait', () => onWait?.(note));
+    const level = note.reason === 'not ready' ? 'debug' : 'warn';
+    tell('logger', () => this.#listeners.logger?.[level]({ msg: 'waiting', ...note }));
   }
 }
 

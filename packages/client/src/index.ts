@@ -3,7 +3,14 @@
 import './node-version.ts';
 
 export { createVideoClient } from './create-video-client.ts';
-export type { ResponseNote, UploadForm, UploadFormStore, VideoClientOptions } from './client-options.ts';
+export type {
+  ClientLogEntry,
+  ClientLogger,
+  ResponseNote,
+  UploadForm,
+  UploadFormStore,
+  VideoClientOptions,
+} from './client-options.ts';
 export type { SeenExchange } from './transport/exchange.ts';
 export type { ProxyEnvironment } from './transport/proxy.ts';
 export type { Authorities } from './transport/trusting-agent.ts';
@@ -18,10 +25,13 @@ export type { OpenWord } from './wire/tolerant.ts';
 export type {
   Analytics,
   AnalyticsQuery,
+  BlobSource,
   Channels,
   CreateOptions,
+  CustomRequest,
   Feeds,
   NewVideo,
+  OpenStreamSource,
   OverviewQuery,
   Pages,
   RequestOptions,

@@ -2,6 +2,7 @@ import type { VideoClientOptions } from './client-options.ts';
 import type {
   AnalyticsQuery,
   CreateOptions,
+  CustomRequest,
   NewVideo,
   OverviewQuery,
   RequestOptions,
@@ -26,6 +27,8 @@ export const clientKeys: KeysOf<VideoClientOptions> = {
   sendKeyTo: true,
   ca: true,
   proxyEnv: true,
+  agent: true,
+  headers: true,
   bandwidth: true,
   uploadForms: true,
   honoursIdempotencyKey: true,
@@ -34,6 +37,7 @@ export const clientKeys: KeysOf<VideoClientOptions> = {
   onResponse: true,
   onExchange: true,
   onWait: true,
+  logger: true,
 };
 
 export const requestKeys: KeysOf<RequestOptions> = {
@@ -43,6 +47,7 @@ export const requestKeys: KeysOf<RequestOptions> = {
   maxRetryAfterMs: true,
   onWait: true,
   priority: true,
+  headers: true,
 };
 
 export const createKeys: KeysOf<CreateOptions> = { ...requestKeys, idempotencyKey: true };
@@ -52,7 +57,6 @@ export const sendKeys: KeysOf<SendCallOptions> = {
   onProgress: true,
   beforeLastPart: true,
   askAfterFailure: true,
-  headers: true,
   contentType: true,
   protocol: true,
   session: true,
@@ -82,6 +86,14 @@ export const periodKeys: KeysOf<Period> = { from: true, to: true };
 export const overviewKeys: KeysOf<OverviewQuery> = { ...periodKeys, channelId: true };
 
 export const analyticsKeys: KeysOf<AnalyticsQuery> = { ...overviewKeys, limit: true };
+
+export const customKeys: KeysOf<CustomRequest> = {
+  method: true,
+  path: true,
+  query: true,
+  json: true,
+  isRepeatable: true,
+};
 
 /**
  * Refuses a misspelled key, which would otherwise be ignored: a video would land in another channel than intended.

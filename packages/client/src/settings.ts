@@ -4,12 +4,15 @@ import { isLoopback } from './upload/reach.ts';
 import type { Secret, TransportOptions } from './transport/transport.ts';
 import type { VideoClientOptions } from './client-options.ts';
 import type { RequestOptions } from './video-client.ts';
+import { requestHeaders } from './wire/request-headers.ts';
 
 /** The validated options, with defaults filled in. */
 export interface ClientSettings extends TransportOptions {
   readonly maxRetries: number;
   readonly maxRetryAfterMs: number;
   readonly honoursIdempotencyKey: boolean;
+  /** Headers for every request to the service, with lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The longest delay that a Node timer supports; a longer one fires immediately. */
@@ -23,6 +26,8 @@ export function settingsOf(options: VideoClientOptions): ClientSettings {
   const { timeoutMs = 30_000, maxRetries = 2, maxRetryAfterMs = 60_000, sendKeyTo = [], ca } = options;
   const { honoursIdempotencyKey = false } = options;
   checkOptions({ timeoutMs, maxRetries, maxRetryAfterMs });
+  if (options.agent?.https !== undefined && (ca ?? options.proxyEnv) !== undefined)
+    throw new TypeError('agent.https replaces ca and proxyEnv: configure them in the agent');
   for (const pem of typeof ca === 'string' ? [ca] : Object.values(ca ?? {})) requireCertificate(pem);
   return {
     baseUrl: baseOf(options.baseUrl),
@@ -32,6 +37,8 @@ export function settingsOf(options: VideoClientOptions): ClientSettings {
     maxRetries,
     maxRetryAfterMs,
     honoursIdempotencyKey,
+    headers: requestHeaders(options.headers),
+    agent: options.agent,
     userAgent: options.userAgent,
     proxyEnv: options.proxyEnv,
     ca,

@@ -21,6 +21,13 @@ export interface VideoClient extends AsyncDisposable {
   readonly channels: Channels;
   readonly feeds: Feeds;
   readonly analytics: Analytics;
+  /**
+   * Sends any other request to the service, with the same key, gate, hooks, retries and errors as the methods.
+   *
+   * @returns the JSON of a 2xx response; null if its body is empty or not JSON
+   * @throws {UnreadableAnswerError} a web page answered
+   */
+  request(request: CustomRequest, options?: RequestOptions): Call<unknown>;
 }
 
 /** Options that every call accepts. */
@@ -40,6 +47,23 @@ export interface RequestOptions {
   readonly onWait?: ((note: WaitNote) => void) | undefined;
   /** Any word. The client passes it to `requestGate` with each request of this call and otherwise ignores it. */
   readonly priority?: string | undefined;
+  /** Additional headers for the requests of this call. One with the same name replaces one of the client's. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A request to an endpoint for which the client has no method. */
+export interface CustomRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path below `baseUrl`, from `/` on, encoded, without a query. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  /** The JSON object of the body. Default: no body. */
+  readonly json?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Whether repeating the request is harmless even if the service already carried out an earlier attempt. Default: true
+   * for GET, PUT and DELETE (RFC 9110 section 9.2.2).
+   */
+  readonly isRepeatable?: boolean | undefined;
 }
 
 /** Options of `create` and `import`. */
@@ -184,9 +208,31 @@ export interface NewVideo {
 }
 
 /**
- * Source of an upload: the path of a file, or bytes from elsewhere. The name's extension determines the content type.
+ * Source of an upload: the path or `file:` URL of a file, bytes in memory, a Blob or File, or bytes from elsewhere. The
+ * name's extension determines the content type; bytes and a Blob have no name, so give them `contentType`. Bytes must not
+ * change during the upload. For a file on the web, `videos.import` lets the service fetch it.
  */
-export type UploadSource = string | StreamSource | SeekableSource;
+export type UploadSource = string | URL | Uint8Array | BlobSource | OpenStreamSource | StreamSource | SeekableSource;
+
+/** A Blob or File of Node, of a browser's types, or of another package. */
+export interface BlobSource {
+  /** Only a File has one. */
+  readonly name?: string;
+  readonly size: number;
+  slice(start?: number, end?: number): Pick<BlobSource, 'arrayBuffer'>;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+/**
+ * A stream of known length that is already open: of Node, of Fetch or any other async iterable. It can be read once, so
+ * an attempt that fails after its first byte is the last one.
+ */
+export interface OpenStreamSource {
+  readonly name: string;
+  /** Length in whole bytes, 0 or more. */
+  readonly sizeBytes: number;
+  readonly stream: AsyncIterable<Uint8Array | string>;
+}
 
 /** A stream of known length. */
 export interface StreamSource {
@@ -236,7 +282,7 @@ export interface SendCallOptions extends RequestOptions {
    */
   readonly askAfterFailure?: boolean | undefined;
   /**
-   * Additional headers for the PUT; one with the same name replaces a header requested in the create response.
+   * Additional headers for the PUT, and not for requests to the service; one with the same name replaces a header requested in the create response.
    * Connection headers such as `Host`, `Content-Length` and `Expect` are not allowed.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -302,7 +348,7 @@ export interface WaitOptions extends RequestOptions {
    */
   readonly waitMs?: number | undefined;
   /**
-   * Pause between requests, in milliseconds, 1,000 to 2,147,483,647, or a function that returns it. The function
+   * Pause between requests, in milliseconds, 100 to 2,147,483,647, or a function that returns it. The function
    * receives the milliseconds waited so far, a whole number, and its result is rounded up. Default 5,000.
    */
   readonly intervalMs?: (number | ((waitedMs: number) => number)) | undefined;

@@ -59,7 +59,8 @@ export function createVideos(caller: Caller, honoursIdempotencyKey: boolean): Vi
     upload: async (given, fields, options = {}) => {
       requireKeys('videos.upload', [fields, newVideoKeys], [options, uploadKeys]);
       const source = await checked(given, options);
-      const created = await caller.call(() => create(fields, options), options);
+      // `headers` are for the upload host.
+      const created = await caller.call(() => create(fields, options), { ...options, headers: undefined });
       await options.onCreated?.(created);
       return await sendVideo(caller, { source, to: created }, options);
     },

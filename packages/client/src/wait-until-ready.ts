@@ -14,7 +14,7 @@ import type { Video, VideoStatus } from './wire/videos.ts';
 
 const defaultWaitMs = 3_600_000;
 const defaultIntervalMs = 5000;
-const leastIntervalMs = 1000;
+const leastIntervalMs = 100;
 
 /**
  * The last request starts this long before the end, to leave time for its response. Waits under two seconds use half of

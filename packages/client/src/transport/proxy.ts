@@ -1,3 +1,5 @@
+import { isIPv4 } from 'node:net';
+
 import { knowsProxies } from '../node-version.ts';
 
 /** Environment variables such as `HTTPS_PROXY` and `NO_PROXY`. */
@@ -32,7 +34,28 @@ export function proxyIn(proxyEnv: ProxyEnvironment): Proxy {
 
 /** Returns the environment as Node's agents understand it. */
 export function proxyEnvOf(proxyEnv: ProxyEnvironment, proxy: Proxy): ProxyEnvironment {
-  return { ...proxyEnv, HTTPS_PROXY: '', https_proxy: proxy.kind === 'proxy' ? proxy.url.href : '' };
+  const direct = (proxyEnv['no_proxy'] ?? '') === '' ? proxyEnv['NO_PROXY'] : proxyEnv['no_proxy'];
+  const entries = (direct ?? '').split(',').map((entry) => rangeOf(entry.trim()));
+  return {
+    ...proxyEnv,
+    HTTPS_PROXY: '',
+    https_proxy: proxy.kind === 'proxy' ? proxy.url.href : '',
+    no_proxy: entries.join(','),
+  };
+}
+
+/** Node knows ranges of IPv4 addresses, but not their common notation, such as `10.0.0.0/8` (RFC 4632 section 3.1). */
+function rangeOf(entry: string): string {
+  const [, address = '', length = ''] = /^([\d.]+)\/(\d{1,2})$/.exec(entry) ?? [];
+  if (!isIPv4(address) || Number(length) > 32) return entry;
+  const size = 2 ** (32 - Number(length));
+  const value = address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0);
+  const first = value - (value % size);
+  return `${dotted(first)}-${dotted(first + size - 1)}`;
+}
+
+function dotted(value: number): string {
+  return [24, 16, 8, 0].map((bits) => Math.floor(value / 2 ** bits) % 256).join('.');
 }
 
 function isDecodable(text: string): boolean {

@@ -13,6 +13,8 @@ import type { Bandwidth } from '../upload/bandwidth.ts';
 import { requestUpload } from '../upload/upload-request.ts';
 import type { UploadRequest, UploadWorld } from '../upload/upload-request.ts';
 import { createUploadTargets } from '../upload/upload-targets.ts';
+import type { VideoClientOptions } from '../client-options.ts';
+import { clientVersion } from '../version.ts';
 
 /** A value that must not appear in logs or errors. */
 export interface Secret {
@@ -32,6 +34,8 @@ export interface TransportOptions {
   readonly proxyEnv?: ProxyEnvironment | undefined;
   /** Certificates (PEM) to trust in addition to Node's. */
   readonly ca?: Authorities | undefined;
+  /** The caller's own agents, which stay open when the transport is closed. */
+  readonly agent?: VideoClientOptions['agent'];
   readonly bandwidth?: Bandwidth | undefined;
   /** Called with each answered request. It must not throw. */
   readonly onExchange?: ((exchange: SeenExchange) => void) | undefined;
@@ -47,6 +51,7 @@ export class Transport implements AsyncDisposable {
    * that the caller named.
    */
   readonly #trusted: ReadonlySet<string>;
+  readonly #fresh: ReturnType<typeof freshConnections>;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
@@ -55,11 +60,19 @@ export class Transport implements AsyncDisposable {
     requireHeaderValue(options.apiKey.reveal());
     if (options.userAgent !== undefined) validateHeaderValue('user-agent', options.userAgent);
     this.#options = options;
-    const { baseUrl, sendKeyTo, apiKey, bandwidth, onExchange, userAgent = 'dropcast' } = options;
+    this.#fresh = freshConnections(options.proxyEnv ?? process.env, options.ca);
+    const {
+      baseUrl,
+      sendKeyTo,
+      apiKey,
+      bandwidth,
+      onExchange,
+      userAgent = `dropcast-client/${clientVersion}`,
+    } = options;
     const trusted = new Set([new URL(baseUrl).origin, ...sendKeyTo]);
     this.#trusted = trusted;
     this.#uploads = {
-      agent: freshConnections(options.proxyEnv ?? process.env, options.ca),
+      agent: { http: options.agent?.http ?? this.#fresh.http, https: options.agent?.https ?? this.#fresh.https },
       userAgent,
       bandwidth,
       onExchange,
@@ -104,8 +117,8 @@ export class Transport implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the client was closed'));
     await Promise.allSettled(this.#running);
-    this.#uploads.agent.http.destroy();
-    this.#uploads.agent.https.destroy();
+    this.#fresh.http.destroy();
+    this.#fresh.https.destroy();
   }
 
   async #send(request: ApiRequest<unknown>, { signal, timeoutMs }: Parameters<Transport['ask']>[1]): Promise<Answer> {

@@ -263,9 +263,10 @@ class Sending {
     });
   }
 
+  /** Requests the status, without the headers that the caller chose for the upload host. */
   #look(): Promise<Video> {
     const { id, url, options } = this.#to;
-    return this.#caller.ask(getVideo(id), { ...options, secrets: secretsOfAddress(url) });
+    return this.#caller.ask(getVideo(id), { ...options, headers: undefined, secrets: secretsOfAddress(url) });
   }
 
   /** @throws {VideoFailedError | UploadConflictError} */

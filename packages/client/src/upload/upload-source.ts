@@ -2,12 +2,16 @@ import { constants } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { isUint8Array } from 'node:util/types';
 
 import { FileChangedError, FileUnreadableError } from '../errors.ts';
 import { requireWithin } from '../settings.ts';
-import type { SeekableSource, StreamSource, UploadSource } from '../video-client.ts';
+import type { BlobSource, OpenStreamSource, SeekableSource, StreamSource, UploadSource } from '../video-client.ts';
 import type { BodyReader } from './body-reader.ts';
 import { fileError, readOpenFile } from './file-reader.ts';
+import { ofBlob, ofBytes } from './memory-source.ts';
 import { StreamReader } from './stream-reader.ts';
 
 /**
@@ -18,19 +22,55 @@ import { StreamReader } from './stream-reader.ts';
  */
 export async function seekableOf(source: UploadSource): Promise<SeekableSource> {
   if (typeof source === 'string') return await fileAt(source);
+  if (source instanceof URL) return await fileAt(pathOf(source));
+  if (isUint8Array(source)) return ofBytes(source);
+  if (isBlob(source)) return ofBlob(source);
   requireSource(source);
   requireWithin('sizeBytes', source.sizeBytes, [0, Number.MAX_SAFE_INTEGER]);
   if ('openReader' in source) return source;
   const { name, sizeBytes } = source;
-  return { name, sizeBytes, openReader: async () => new StreamReader(source) };
+  const open = 'stream' in source ? onceOnly(source) : () => source.open();
+  return { name, sizeBytes, openReader: async () => new StreamReader({ name, sizeBytes, open }) };
 }
 
-/** Checks the source's shape, since untyped programs may pass a URL or a Buffer. */
-function requireSource(source: StreamSource | SeekableSource): void {
-  const given: Partial<StreamSource & SeekableSource> = source ?? {};
-  const opens = typeof given.open === 'function' || typeof given.openReader === 'function';
+/**
+ * Only `file:` URLs: a download would need the trust, the proxies and the retries of another host, and would let anyone who
+ * chooses the URL read from this machine's network.
+ */
+function pathOf(url: URL): string {
+  if (url.protocol === 'file:') return fileURLToPath(url);
+  throw new TypeError('only file: URLs can be uploaded; for others use videos.import or {name, sizeBytes, open}');
+}
+
+function isBlob(source: object | null): source is BlobSource {
+  const { size, slice, arrayBuffer }: Partial<BlobSource> = source ?? {};
+  return typeof size === 'number' && typeof slice === 'function' && typeof arrayBuffer === 'function';
+}
+
+/** Checks the source's shape, since untyped programs may pass anything. */
+function requireSource(source: StreamSource | OpenStreamSource | SeekableSource): void {
+  const given: Partial<StreamSource & OpenStreamSource & SeekableSource> = source ?? {};
+  const opens = [given.open, given.openReader].some((each) => typeof each === 'function') || given.stream !== undefined;
   if (typeof given.name === 'string' && opens) return;
-  throw new TypeError('the source must be a path, {name, sizeBytes, open} or {name, sizeBytes, openReader}');
+  const isStream = Symbol.asyncIterator in Object(given) ? 'a stream needs its length: ' : '';
+  throw new TypeError(
+    `${isStream}the source must be a path, a file: URL, bytes, a Blob or {name, sizeBytes} with open, openReader or stream`,
+  );
+}
+
+/** @throws {FileUnreadableError} an earlier attempt has read from the stream */
+function onceOnly({ name, stream }: OpenStreamSource): StreamSource['open'] {
+  // A stream may fail before it is read, and an error without a listener ends the process.
+  if (stream instanceof Readable) stream.on('error', () => {});
+  let isUsed = false;
+  return () => {
+    if (isUsed)
+      throw new FileUnreadableError(`${JSON.stringify(name)} is a stream, which cannot be read twice`, {
+        code: 'stream_used',
+      });
+    isUsed = true;
+    return stream;
+  };
 }
 
 /** Makes a source from the file at a path, following links. Every attempt must find the same version of the file. */

@@ -10,6 +10,7 @@ import type { Channel, ChannelListItem } from './channels.ts';
 import { readFeeds, readPublished } from './feeds.ts';
 import type { Feed, Published } from './feeds.ts';
 import type { Reader } from './reader.ts';
+import type { CustomRequest } from '../video-client.ts';
 import { readCreated, readVideo, readVideoPage } from './videos.ts';
 import type { CreatedVideo, Video, VideoPage } from './videos.ts';
 
@@ -17,11 +18,11 @@ import type { CreatedVideo, Video, VideoPage } from './videos.ts';
 export interface ApiRequest<T> {
   /** Name of the operation, for messages and metrics. */
   readonly operation: string;
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path relative to the base address. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly json?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  readonly json?: Readonly<Record<string, unknown>> | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether repeating the request is harmless even if the service already carried out an earlier attempt. */
   readonly isRepeatable: boolean;
@@ -186,6 +187,24 @@ export function analyticsOverview(
   return {
     ...asking('analytics overview', 'GET', '/analytics/overview', readOverview(query)),
     query: { channel_id: query.channelId, from: query.from, to: query.to },
+  };
+}
+
+/** @throws {TypeError} the path could leave the base address, or has a query */
+export function customRequest({ method, path, query, json, isRepeatable }: CustomRequest): ApiRequest<unknown> {
+  if (!/^(?:\/[\w!$&'()*+,;=:@%~.-]*)+$/.test(path) || /\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path))
+    throw new TypeError('path must start with / and be encoded, without . and .. segments and without a query');
+  if (!/^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method))
+    throw new TypeError('method must be GET, POST, PUT, PATCH or DELETE');
+  const operation = `${method} ${path}`;
+  return {
+    operation,
+    method,
+    path,
+    query,
+    json,
+    isRepeatable: isRepeatable ?? /^(?:GET|PUT|DELETE)$/.test(method),
+    read: (answer) => readSomething(answer, (value) => value, operation),
   };
 }
 
