@@ -30,7 +30,13 @@ describe('an error of the service', () => {
       requestId: 'r',
     });
     expect(error.message).toBe('failed at https://up.example.com/…');
-    expect(JSON.parse(JSON.stringify(error))).toEqual({ name: 'ServiceError', code: 'x', status: 500, requestId: 'r' });
+    expect(JSON.parse(JSON.stringify(error))).toEqual({
+      name: 'ServiceError',
+      message: 'failed at https://up.example.com/…',
+      code: 'x',
+      status: 500,
+      requestId: 'r',
+    });
   });
 
   test('survives a cause that is not an error', () => {

@@ -62,7 +62,9 @@ describe('headers of the caller', () => {
 
   test('are removed from errors whose answer echoes them', async () => {
     await using host = await startHost((request, response) => {
-      answer(response, 404, { error: { code: 'not_found', message: `no ${request.headers['x-tenant']} here` } });
+      answer(response, 404, {
+        error: { code: 'not_found', message: `no ${String(request.headers['x-tenant'])} here` },
+      });
     });
     await using opened = openClient(host.origin, { headers: { 'x-tenant': secret } });
     const error = await failure(opened.client.videos.get('vid_1'));

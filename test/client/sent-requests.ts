@@ -38,7 +38,7 @@ function watch(request: ClientRequest, problems: string[]): void {
     // The base address of some tests has no version.
     const url = `${pathname.startsWith('/v1/') ? '' : '/v1'}${pathname}${search}`;
     const requestHeaders = new Headers(request.getHeaders() as Record<string, string>);
-    if (!/^dropcast-client\//.test(requestHeaders.get('user-agent') ?? '')) return;
+    if (requestHeaders.get('user-agent')?.startsWith('dropcast-client/') !== true) return;
     problems.push(...checkRequest({ method, url, requestHeaders, requestBody: Buffer.concat(chunks).toString() }));
   });
 }

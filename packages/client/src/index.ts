@@ -28,7 +28,6 @@ export type {
   BlobSource,
   Channels,
   CreateOptions,
-  CustomRequest,
   Feeds,
   NewVideo,
   OpenStreamSource,
@@ -47,7 +46,7 @@ export type {
   Videos,
   WaitOptions,
 } from './video-client.ts';
-export type { ChannelChanges, VideoChanges } from './wire/requests.ts';
+export type { ChannelChanges, CustomRequest, VideoChanges } from './wire/requests.ts';
 export type { AnalyticsOverview, AnalyticsPage, Engagement, Period, VideoAnalytics } from './wire/analytics.ts';
 export type { Channel, ChannelListItem } from './wire/channels.ts';
 export type { Feed, Published } from './wire/feeds.ts';

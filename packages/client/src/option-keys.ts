@@ -2,7 +2,6 @@ import type { VideoClientOptions } from './client-options.ts';
 import type {
   AnalyticsQuery,
   CreateOptions,
-  CustomRequest,
   NewVideo,
   OverviewQuery,
   RequestOptions,
@@ -12,7 +11,7 @@ import type {
   WaitOptions,
 } from './video-client.ts';
 import type { Period } from './wire/analytics.ts';
-import type { ChannelChanges, VideoChanges } from './wire/requests.ts';
+import type { ChannelChanges, CustomRequest, VideoChanges } from './wire/requests.ts';
 
 /** Every key of a type. The compiler refuses a table that lacks a key or has another. */
 type KeysOf<T> = Readonly<Record<keyof T, true>>;

@@ -5,7 +5,7 @@ import type { WaitNote } from './waiting.ts';
 import type { AnalyticsOverview, AnalyticsPage, Engagement, Period, VideoAnalytics } from './wire/analytics.ts';
 import type { Channel, ChannelListItem } from './wire/channels.ts';
 import type { Feed, Published } from './wire/feeds.ts';
-import type { ChannelChanges, VideoChanges } from './wire/requests.ts';
+import type { ChannelChanges, CustomRequest, VideoChanges } from './wire/requests.ts';
 import type { CreatedVideo, Video, VideoListItem, VideoPage, VideoStatus } from './wire/videos.ts';
 
 /**
@@ -49,21 +49,6 @@ export interface RequestOptions {
   readonly priority?: string | undefined;
   /** Additional headers for the requests of this call. One with the same name replaces one of the client's. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-}
-
-/** A request to an endpoint for which the client has no method. */
-export interface CustomRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path below `baseUrl`, from `/` on, encoded, without a query. */
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
-  /** The JSON object of the body. Default: no body. */
-  readonly json?: Readonly<Record<string, unknown>> | undefined;
-  /**
-   * Whether repeating the request is harmless even if the service already carried out an earlier attempt. Default: true
-   * for GET, PUT and DELETE (RFC 9110 section 9.2.2).
-   */
-  readonly isRepeatable?: boolean | undefined;
 }
 
 /** Options of `create` and `import`. */

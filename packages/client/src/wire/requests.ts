@@ -10,7 +10,6 @@ import type { Channel, ChannelListItem } from './channels.ts';
 import { readFeeds, readPublished } from './feeds.ts';
 import type { Feed, Published } from './feeds.ts';
 import type { Reader } from './reader.ts';
-import type { CustomRequest } from '../video-client.ts';
 import { readCreated, readVideo, readVideoPage } from './videos.ts';
 import type { CreatedVideo, Video, VideoPage } from './videos.ts';
 
@@ -188,6 +187,21 @@ export function analyticsOverview(
     ...asking('analytics overview', 'GET', '/analytics/overview', readOverview(query)),
     query: { channel_id: query.channelId, from: query.from, to: query.to },
   };
+}
+
+/** A request to an endpoint for which the client has no method. */
+export interface CustomRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path below `baseUrl`, from `/` on, encoded, without a query. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  /** The JSON object of the body. Default: no body. */
+  readonly json?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Whether repeating the request is harmless even if the service already carried out an earlier attempt. Default: true
+   * for GET, PUT and DELETE (RFC 9110 section 9.2.2).
+   */
+  readonly isRepeatable?: boolean | undefined;
 }
 
 /** @throws {TypeError} the path could leave the base address, or has a query */
