@@ -8,8 +8,8 @@ import type { ReleasePart } from './release/write-release.ts';
 
 const help = `Usage: npm run release -- --out DIR [options]
 
-Writes everything that a release consists of into DIR: repositories for apt and dnf, npm tarballs, manual pages,
-tarballs for macOS, bills of materials, provenance, checksums and signatures. Packages of older versions in DIR stay.
+Writes everything that a release consists of into DIR: repositories for apt and dnf, container images, npm tarballs,
+manual pages, tarballs for macOS, bills of materials, provenance, checksums and signatures. Packages of older versions in DIR stay.
 
   --out DIR        where the tree goes
   --sign KEYS      directory with the keys of the release; also tags the commit. Default: throw-away keys, no tag

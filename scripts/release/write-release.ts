@@ -14,6 +14,7 @@ import { sourceDate } from '../package/source-date.ts';
 import { missingTools } from '../package/tools.ts';
 import { writeAptRepository } from './apt.ts';
 import { writeDnfRepository } from './dnf.ts';
+import { imageTools, writeImages } from './images.ts';
 import { openKeys } from './keys.ts';
 import { writeMacTarball } from './macos.ts';
 import { writeProvenance } from './provenance.ts';
@@ -24,7 +25,7 @@ import { writeTarball } from './tarball.ts';
 const run = promisify(execFile);
 
 /** What a release consists of. */
-export const releaseParts = ['apt', 'rpm', 'npm', 'man', 'macos', 'sbom'] as const;
+export const releaseParts = ['apt', 'rpm', 'images', 'npm', 'man', 'macos', 'sbom'] as const;
 
 export type ReleasePart = (typeof releaseParts)[number];
 
@@ -49,6 +50,7 @@ export interface ReleaseOptions {
 /** Programs that the parts need, and the Debian packages that have them. */
 const tools: Readonly<Partial<Record<ReleasePart, Readonly<Record<string, string>>>>> = {
   apt: { 'apt-ftparchive': 'apt-utils', 'dpkg-deb': 'dpkg' },
+  images: imageTools,
   rpm: { rpmbuild: 'rpm', createrepo_c: 'createrepo-c' },
 };
 
@@ -97,6 +99,7 @@ export async function writeRelease(options: ReleaseOptions): Promise<void> {
       }
       await writeDnfRepository({ out, rpms, url, epochSeconds, keys });
     }
+    if (wanted.has('images')) await writeImages({ root, out, packages: described, isFast, tell });
     if (wanted.has('npm')) await writeNpm(root, out, tell);
     if (wanted.has('man')) {
       const pages = packaged.filter(({ path }) => path.startsWith('usr/share/man/'));

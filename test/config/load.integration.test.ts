@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigNotFoundError, findConfig } from '../../src/config/find.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { dropcastRecipe } from '../../scripts/release/image/recipes.ts';
 import { defaultStateDir } from '../../src/config/paths.ts';
 import { formatProblem } from '../../src/config/problem.ts';
 import { placeAsNobody, problemsAsNobody } from './as-nobody.ts';
@@ -151,7 +152,9 @@ folders:
   it('is given without that warning in our container, where the page must listen so', async () => {
     const root = join(import.meta.dirname, '../..');
     const [, example = ''] = /```yaml\n([^`]*)```/.exec(await readFile(join(root, 'docs/container.md'), 'utf8')) ?? [];
-    const [, value] = /^ENV container=(\S+)/m.exec(await readFile(join(root, 'packaging/Containerfile'), 'utf8')) ?? [];
+    const value = dropcastRecipe('')
+      .config.Env.find((line) => line.startsWith('container='))
+      ?.split('=')[1];
     expect(value).toBeDefined();
     const file = await here.write('dropcast.yaml', `${MINIMAL}${example}`);
     const environment = { ...here.environment, env: { ...here.environment.env, container: value } };

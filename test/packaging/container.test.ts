@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { dropcastRecipe } from '../../scripts/release/image/recipes.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-const containerfile = read('packaging/Containerfile');
-const [, user = ''] = /^USER (\d+):\d+$/m.exec(containerfile) ?? [];
+const { User: user, Healthcheck: health } = dropcastRecipe('').config;
+const [uid] = user.split(':');
 /** Podman has no `uid=` for it, so the user cannot be its owner. Nobody else is in the container. */
 const ownTmpfs = '/run/dropcast:mode=1777';
 const folders = ['/etc/dropcast/dropcast.yaml', '/var/lib/dropcast', '/srv/media/inbox'];
@@ -39,6 +40,13 @@ describe('the compose file', () => {
     expect(service['ports']).toEqual(['127.0.0.1:7878:7878']);
   });
 
+  test('asks for health as the image does', () => {
+    expect(service['healthcheck']).toMatchObject({ test: health.Test, retries: health.Retries });
+    expect(parse(read('contrib/compose.fleet.yaml'), { merge: true })).toMatchObject({
+      services: { ingest1: { healthcheck: service['healthcheck'] } },
+    });
+  });
+
   test('stops it later than its uploads may finish', () => {
     expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(mostDrainSeconds);
   });
@@ -62,7 +70,8 @@ describe('the Quadlet unit', () => {
     expect(values('Tmpfs')).toEqual([ownTmpfs]);
     expect(values('PublishPort')).toEqual(['127.0.0.1:7878:7878']);
     expect(values('Volume').map((volume) => volume.split(':')[1])).toEqual(folders);
-    expect(values('Secret')[0]).toContain(`target=api_key,uid=${user},`);
+    expect(['CMD', ...values('HealthCmd')]).toEqual(health.Test);
+    expect(values('Secret')[0]).toContain(`target=api_key,uid=${uid},`);
   });
 
   test('stops it later than its uploads may finish, and systemd waits longer still', () => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
+import type { ImageConfig } from '../../../scripts/release/image/recipes.ts';
 import { execute } from '../../systemd/execute.ts';
 import type { Ended } from '../../systemd/execute.ts';
 import { buildah, inStorage } from './storage.ts';
@@ -15,14 +16,6 @@ export interface Image extends AsyncDisposable {
   run(...command: readonly string[]): Promise<Ended>;
   /** Starts what the image starts. @param volumes from the host → in the container */
   start(volumes: Readonly<Record<string, string>>): Promise<Started>;
-}
-
-interface ImageConfig {
-  readonly User: string;
-  readonly StopSignal: NodeJS.Signals;
-  readonly Entrypoint: readonly string[];
-  readonly Cmd: readonly string[];
-  readonly Healthcheck: { readonly Test: readonly string[] };
 }
 
 export interface Started {
@@ -53,7 +46,7 @@ export async function openImage(storage: Storage): Promise<Image> {
     run: (...command) => execute([...running(mounted), ...command]),
     start: async (volumes) => {
       mounted = volumes;
-      const [file, ...args] = [...running(volumes), ...config.Entrypoint, ...config.Cmd] as const;
+      const [file, ...args] = [...running(volumes), ...config.Entrypoint, ...(config.Cmd ?? [])] as const;
       const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
       made.defer(() => killed(child));
       let said = '';

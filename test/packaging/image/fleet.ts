@@ -9,7 +9,8 @@ import { execute } from '../../systemd/execute.ts';
 import { startPodman } from './podman.ts';
 import type { Podman } from './podman.ts';
 import { relay } from './relay.ts';
-import { buildRecipe } from './storage.ts';
+import { rootfs } from '../../systemd/rootfs.ts';
+import { buildRecipe, importDebian } from './storage.ts';
 import type { Storage } from './storage.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -90,6 +91,7 @@ async function writeProject(scratch: ScratchDirectory, host: VideoHost): Promise
 async function buildPostgres(storage: Storage): Promise<void> {
   const text = await readFile(join(root, 'contrib/compose.fleet.yaml'), 'utf8');
   const { services } = parse(text, { merge: true }) as { services: { postgres: { image: string } } };
+  await importDebian(storage, await rootfs('bookworm'));
   const context = join(import.meta.dirname, 'postgres');
   await buildRecipe(storage, join(context, 'Containerfile'), services.postgres.image, context);
 }

@@ -1,11 +1,11 @@
-import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { buildPackage } from '../../../scripts/package/build.ts';
+import { describePackage } from '../../../scripts/package/build.ts';
+import { DebianError } from '../../../scripts/release/image/debian.ts';
+import { writeImages } from '../../../scripts/release/images.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { execute } from '../../systemd/execute.ts';
-import { rootfs, RootfsError } from '../../systemd/rootfs.ts';
-import { buildah, buildRecipe, importDebian } from './storage.ts';
+import { buildah, loadImage } from './storage.ts';
 import type { Storage } from './storage.ts';
 
 declare module 'vitest' {
@@ -18,8 +18,8 @@ declare module 'vitest' {
 const root = join(import.meta.dirname, '../../..');
 
 /**
- * Builds both images once for all tests of containers, on the Debian that debootstrap makes, with the package of these sources.
- * $DROPCAST_DEB takes a package that is there.
+ * Makes the archives of both images once for all tests of containers, of these sources, and loads them as docs/container.md
+ * does.
  *
  * @throws {Error} when package or image cannot be built and this machine is not the reason
  */
@@ -29,36 +29,29 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const storage = { root: scratch.file('root'), run: scratch.file('run') };
   const obstacle = await imageObstacle();
   if (obstacle === null) making.defer(() => buildah(storage, 'rm', '--all').then(() => undefined));
-  project.provide('images', obstacle ?? (await build(storage, scratch.file('context'))));
+  project.provide('images', obstacle ?? (await build(storage, scratch.path)));
   const made = making.move();
   return () => made.disposeAsync();
 }
 
 async function imageObstacle(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'only root may run a container here: run it with sudo';
-  for (const program of ['buildah', 'debootstrap', 'strip']) {
+  for (const program of ['buildah', 'podman', 'strip']) {
     const { code } = await execute(['sh', '-c', `command -v ${program}`]);
-    if (code !== 0) return `${program} is not installed: apt-get install buildah debootstrap binutils`;
+    if (code !== 0) return `${program} is not installed: apt-get install buildah podman binutils`;
   }
   const { code, stderr } = await execute(['unshare', '--mount', '--pid', '--fork', 'true']);
   return code === 0 ? null : `this machine does not allow new namespaces: ${stderr.trim()}`;
 }
 
-async function build(storage: Storage, context: string): Promise<Storage | string> {
+async function build(storage: Storage, out: string): Promise<Storage | string> {
   try {
-    const base = await rootfs('bookworm');
-    const deb = process.env['DROPCAST_DEB'] ?? (await buildPackage({ root, isFast: true, tell: () => undefined })).file;
-    await mkdir(join(context, 'build'), { recursive: true });
-    await cp(deb, join(context, 'build', 'dropcast_0_test.deb'));
-    await importDebian(storage, base);
-    for (const [recipe, name] of Object.entries({
-      Containerfile: 'dropcast',
-      'Containerfile.sandbox': 'dropcast-sandbox',
-    }))
-      await buildRecipe(storage, join(root, 'packaging', recipe), `localhost/${name}`, context);
+    const packages = [await describePackage({ root, tell: () => undefined })];
+    const archives = await writeImages({ root, out, packages, isFast: true, tell: () => undefined });
+    for (const archive of archives) await loadImage(storage, archive);
     return storage;
   } catch (error) {
-    if (error instanceof RootfsError) return error.message;
+    if (error instanceof DebianError) return error.message;
     throw error;
   }
 }

@@ -18,6 +18,16 @@ export async function buildah(storage: Storage, ...args: readonly string[]): Pro
   return stdout.trim();
 }
 
+/** Loads an archive as docs/container.md does, and gives its image the tag `latest`. */
+export async function loadImage(storage: Storage, archive: string): Promise<void> {
+  const command = ['podman', ...inStorage(storage), 'load', '--quiet', '--input', archive] as const;
+  const { code, stdout, stderr } = await execute(command, { timeoutMs: 600_000 });
+  const loaded = /^Loaded image: ((\S+):\S+)$/m.exec(stdout);
+  if (loaded === null) throw new Error(`${command.join(' ')} ended with ${code}: ${stdout}${stderr}`);
+  const [, reference = '', repository = ''] = loaded;
+  await buildah(storage, 'tag', reference, repository);
+}
+
 /** Builds what a recipe says, on our Debian. @param name of the image @param context directory that the recipe copies from */
 export async function buildRecipe(storage: Storage, recipe: string, name: string, context: string): Promise<void> {
   const how = ['--quiet', '--isolation', 'chroot', '--format', 'docker', '--from', debian];

@@ -7,12 +7,12 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '../../..');
 const MEMORY = ['--max-semi-space-size=8', '--heap-growing-percent=50'];
 
-test.each(['systemd/dropcast.service', 'systemd/dropcast@.service', 'packaging/Containerfile'])(
+test.each(['systemd/dropcast.service', 'systemd/dropcast@.service'])(
   '%s starts the daemon with a heap that stays small',
   async (file) => {
     const text = await readFile(join(root, file), 'utf8');
-    const start = text.split('\n').find((line) => /^(ExecStart=|ENTRYPOINT )/.test(line)) ?? '';
-    expect(start.replaceAll(/[",]/g, '').split(' ')).toEqual(expect.arrayContaining(MEMORY));
+    const start = text.split('\n').find((line) => line.startsWith('ExecStart=')) ?? '';
+    expect(start.split(' ')).toEqual(expect.arrayContaining(MEMORY));
   },
 );
 
