@@ -1,4 +1,4 @@
-/** What of the repository goes into one package, beside the built files, LICENSE and CHANGELOG.md. */
+/** What of the repository goes into one package, beside the built files, LICENSE and its or the common CHANGELOG.md. */
 export interface Layout {
   /** Below build/pack; tsconfig.build.json of the package writes to dist/ in it. */
   readonly name: string;
@@ -26,7 +26,8 @@ export const layouts: readonly Layout[] = [
     name: 'sandbox',
     home: 'packages/sandbox',
     files: ['bin', 'openapi.yaml'],
-    readme: { from: 'docs/sandbox.md', edit: withoutLinks },
+    moved: { pattern: '../../docs/sandbox*.md', to: 'docs' },
+    readme: { from: 'packages/sandbox/README.md', edit: (text) => text },
   },
   {
     name: 'recorder',

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, cp, glob, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -60,7 +61,8 @@ async function stage(root: string, { name, home, files, moved, readme }: Layout,
       await copy(join(from, path), join(to, moved.to, basename(path)));
   await writeFile(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   if (readme === null) return;
-  for (const file of ['LICENSE', 'CHANGELOG.md']) await copy(join(root, file), join(to, file));
+  for (const file of ['LICENSE', 'CHANGELOG.md'])
+    await copy(join(existsSync(join(from, file)) ? from : root, file), join(to, file));
   await writeFile(join(to, 'README.md'), readme.edit(await readFile(join(root, readme.from), 'utf8')));
 }
 

@@ -292,6 +292,29 @@ describe('@dropcast/sandbox', () => {
     expect(await run(node, command)).toEqual({ stdout: '0.1.0\n', stderr: '' });
   });
 
+  describe('the examples of its README', () => {
+    beforeAll(async () => {
+      const readme = await readFile(join(service, 'node_modules/@dropcast/sandbox/README.md'), 'utf8');
+      for (const [, name = '', code = ''] of readme.matchAll(/^```(?:python|go)\n(?:#|\/\/) (\S+)\n([^]*?)^```$/gm))
+        await writeFile(join(service, name), code);
+      lines = [...readme.matchAll(/^npx @dropcast\/sandbox run .*$/gm)].map(([line]) => line);
+    });
+    let lines: readonly string[] = [];
+    const ran = async (language: string): Promise<string> => {
+      const line = lines.find((each) => each.includes(language)) ?? `no line for ${language}`;
+      const { stdout, stderr } = await run('sh', ['-c', line], { cwd: service });
+      return stdout + stderr;
+    };
+
+    test('Python', needs('python3'), async () => {
+      expect(await ran('python3')).toMatch(/^Ran 1 test [^]*^OK$/m);
+    });
+
+    test('Go', needs('go'), async () => {
+      expect(await ran('go test')).toMatch(/^ok /m);
+    });
+  });
+
   test('names the version that it needs on an older Node 22', async () => {
     const node = await nodeOf('22.13.0');
     const { stdout } = await run(node, ['--eval', START], { cwd: service });

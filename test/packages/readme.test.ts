@@ -23,3 +23,12 @@ describe.each(own)('the README of $name', ({ readme }) => {
     expect(published.replaceAll(code, '').match(relativeLinks)).toBeNull();
   });
 });
+
+test('the README of the sandbox shows what the walk of docs/sandbox.md runs', () => {
+  const readme = readFileSync(join(root, 'packages/sandbox/README.md'), 'utf8');
+  const page = readFileSync(join(root, 'docs/sandbox.md'), 'utf8');
+  const typescript = readme.match(/^```ts\n[^]*?^```$/gm) ?? [];
+  expect(typescript).toHaveLength(2);
+  for (const block of typescript) expect(page).toContain(block);
+  expect(page).toContain(/sk_sandbox_\w+/.exec(readme)?.[0]);
+});

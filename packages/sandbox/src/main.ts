@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { addKeyCommands, addSandboxCommand } from './commands/commands.ts';
+import { addKeyCommands, addRunCommand, addSandboxCommand } from './commands/commands.ts';
 import { exitCodes, type Column, type Terminal } from './commands/terminal.ts';
 import { packageVersion } from './package-files.ts';
 import { escapeControls, escapeJson } from '@dropcast/pages/unsafe-characters';
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
     stopping: stopping.signal,
     // A second signal of the same kind then has no handler and ends the process immediately.
     takeOverSignals: () => {
-      for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.once(name, () => stopping.abort());
+      for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.once(name, () => stopping.abort(name));
     },
   };
   const terminal = { ...plainTerminal, shell };
@@ -27,6 +27,7 @@ async function main(): Promise<void> {
     .exitOverride()
     .showHelpAfterError('Run it with --help for its arguments and options.');
   addSandboxCommand(program, terminal, null);
+  addRunCommand(program, terminal, (code) => (process.exitCode = code));
   addKeyCommands(program, terminal, async () => ({ table, moment }));
   try {
     await program.parseAsync(process.argv);

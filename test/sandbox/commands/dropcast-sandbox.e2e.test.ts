@@ -32,6 +32,39 @@ test.concurrent.each([
   expect(code).toBe(2);
 });
 
+const printed = 'const { DROPCAST_BASE_URL: url, DROPCAST_API_KEY: key } = process.env; console.log(url, key);';
+const asks = `fetch(process.env.DROPCAST_BASE_URL + '/channels', {
+  headers: { authorization: 'Bearer ' + process.env.DROPCAST_API_KEY },
+}).then(({ status }) => (process.exitCode = status === 200 ? 7 : 1))`;
+
+test.concurrent('run: the command finds the sandbox, which is gone after it', async () => {
+  const { stdout, stderr, code } = await run(['run', '--seed', '1', '--', node, '--eval', printed]);
+  expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1 sk_sandbox_57bcjgd20fqtvtgpzy57k681vvt97met\n$/);
+  expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+  await expect(fetch(stdout.split(' ')[0] ?? '')).rejects.toThrow('fetch failed');
+});
+
+test.concurrent.each([
+  ['the exit code of the command', [node, '--eval', asks], 7],
+  ['over https', ['--tls', node, '--eval', asks], 7],
+  ['128 and the signal that ended it', ['sh', '-c', 'kill -9 $$'], 137],
+])('run: %s', async (_, args, expected) => {
+  expect(await run(['run', ...args])).toEqual({ stdout: '', stderr: '', code: expected });
+});
+
+test.concurrent('run: a program that is not there is named', async () => {
+  const { stderr, code } = await run(['run', 'no-such-program']);
+  expect({ stderr, code }).toEqual({ stderr: 'there is no program no-such-program on the PATH\n', code: 127 });
+});
+
+test.concurrent('run: a signal that stops it reaches the command', async () => {
+  const waits = "process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); console.log('waits')";
+  const child = spawn(node, [command, 'run', node, '--eval', waits], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  expect(await once(child, 'close')).toEqual([5, null]);
+});
+
 test.concurrent('an older Node reports which one is needed', needs('older Node'), async () => {
   const { stderr, code } = await run([], findOlderNode() ?? '');
   expect(stderr).toMatch(/^dropcast-sandbox needs Node 22\.16 or newer\. This is Node \d+\.\d+\.\d+\.\n$/);

@@ -11,15 +11,52 @@ import type { Tables, Terminal } from './terminal.ts';
  * @param samples folder of media for filling the sandbox; null: a short clip from the package
  */
 export function addSandboxCommand(command: Command, terminal: Terminal, samples: string | null): void {
-  command
+  withServiceOptions(command, 8787)
     .description('run a video service on this machine, for trials and tests')
     .summary('run a local video service, and manage its keys')
     .enablePositionalOptions()
+    .option(
+      '--json',
+      'print one line of JSON when ready: {"v":1,"base_url","api_key","admin_url","admin_token","page_url"}, and "ca_path" with --tls',
+    )
+    .addHelpText('after', '\nWith --data, DIRECTORY/sandbox.json says where it runs; only its owner can read it.')
+    .action(async (options: SandboxCommandOptions) =>
+      (await import('./sandbox.ts')).sandbox(terminal, { ...options, samples }),
+    );
+}
+
+/**
+ * Adds `run`, which runs a command against a sandbox of its own.
+ *
+ * @param exit called with the exit code of the command
+ */
+export function addRunCommand(program: Command, terminal: Terminal, exit: (code: number) => void): void {
+  withServiceOptions(program.command('run'), 0)
+    .description('start a sandbox, run a command against it, such as the tests of a program, and stop it')
+    .argument('<command...>', 'the command and its arguments')
+    .passThroughOptions()
+    .addHelpText(
+      'after',
+      `
+The command finds the sandbox in its environment: DROPCAST_BASE_URL, DROPCAST_API_KEY; for the admin side
+DROPCAST_SANDBOX_URL and DROPCAST_SANDBOX_TOKEN; with --tls also NODE_EXTRA_CA_CERTS. Videos are ready as soon as
+they are probed. The exit code is that of the command.
+
+Example: dropcast-sandbox run -- python3 -m unittest`,
+    )
+    .action(async (command: string[], options: SandboxCommandOptions) =>
+      exit(await (await import('./run.ts')).runAgainst(terminal, { ...options, samples: null }, command)),
+    );
+}
+
+/** Adds the options of a sandbox. @param port the default */
+function withServiceOptions(command: Command, port: number): Command {
+  return command
     .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
     .option('--expose', 'let other machines use it; required for addresses other than loopback')
     .option('--external-url <url>', 'address under which others reach it, for all links: https://sandbox:8787')
     .option('--cors <origin>', 'let web pages of this origin use the API with a key; may be repeated', collect, [])
-    .option('--port <number>', 'port to listen on, 0 for any free port', wholeNumber(0, 65_535), 8787)
+    .option('--port <number>', 'port to listen on, 0 for any free port', wholeNumber(0, 65_535), port)
     .option('--data <directory>', 'directory for records and files')
     .addOption(new Option('--memory', 'keep nothing after exit (default)').conflicts('data'))
     .option('--seed <number>', 'the same seed gives the same ids and key', wholeNumber(0, 2 ** 31), 1)
@@ -43,15 +80,7 @@ export function addSandboxCommand(command: Command, terminal: Terminal, samples:
       '--now <time>',
       'start the clock at this time, such as 2026-11-20T12:00:00Z, so that all times are reproducible',
     )
-    .option('--set <switch=value>', 'settle a single point, for example create_status=202; can be repeated', collect)
-    .option(
-      '--json',
-      'print one line of JSON when ready: {"v":1,"base_url","api_key","admin_url","admin_token","page_url"}, and "ca_path" with --tls',
-    )
-    .addHelpText('after', '\nWith --data, DIRECTORY/sandbox.json says where it runs; only its owner can read it.')
-    .action(async (options: SandboxCommandOptions) =>
-      (await import('./sandbox.ts')).sandbox(terminal, { ...options, samples }),
-    );
+    .option('--set <switch=value>', 'settle a single point, for example create_status=202; can be repeated', collect);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isLoopbackHost } from '../loopback.ts';
 import { OptionsError } from '../options.ts';
-import type { OptionProblem } from '../options.ts';
+import type { OptionProblem, SandboxOptions } from '../options.ts';
 import { parseSwitch, profileNamed } from '../profiles/switchboard.ts';
 import type { Switches } from '../profiles/switch-table.ts';
 import { startSandbox } from '../sandbox.ts';
@@ -28,23 +28,33 @@ export interface SandboxCommandOptions {
   readonly json?: boolean;
 }
 
-type Options = SandboxCommandOptions & {
+export type StartOptions = SandboxCommandOptions & {
   /** Folder of media for filling the sandbox; null: a short clip from the package. */
   readonly samples: string | null;
 };
 
 /** Runs the local video service until it is stopped. */
-export async function sandbox(terminal: Terminal, options: Options): Promise<void> {
+export async function sandbox(terminal: Terminal, options: StartOptions): Promise<void> {
   const { shell } = terminal;
   shell.takeOverSignals();
   await using service = await start(terminal, options);
-  if (options.expose === true) shell.stderr.write(`${exposureWarning(options)}\n`);
   if (options.json === true) terminal.printJson(machineView(service), shell.stdout);
   else shell.stdout.write(describe(service));
   await whenAborted(shell.stopping);
 }
 
-async function start({ shell, failure }: Terminal, options: Options): Promise<Sandbox> {
+/**
+ * Starts the service with the options of the command line, and warns if it is exposed.
+ *
+ * @param more options of `startSandbox` that the command line does not have
+ * @throws the terminal's failure
+ */
+export async function start(
+  { shell, failure }: Terminal,
+  options: StartOptions,
+  more: Pick<SandboxOptions, 'processingMs'> = {},
+): Promise<Sandbox> {
+  if (options.expose === true) shell.stderr.write(`${exposureWarning(options)}\n`);
   // If the token is empty, the sandbox generates a random one.
   const adminToken = shell.env['DROPCAST_SANDBOX_TOKEN'] ?? '';
   const { host, port, seed, requestsPerHour, tls = false, uploadOrigin, importFrom } = options;
@@ -54,6 +64,7 @@ async function start({ shell, failure }: Terminal, options: Options): Promise<Sa
     const switches = Object.assign({}, ...(options.set ?? []).map(parseSwitch)) as Partial<Switches>;
     return await startSandbox({
       ...wanted,
+      ...more,
       profile: profileNamed(options.profile ?? 'default'),
       switches,
       ...(options.now !== undefined && { now: options.now }),
