@@ -19,13 +19,17 @@ export interface Ground {
  * @throws {Error} when the package cannot be built
  */
 export async function prepare(suite: Suite): Promise<Ground | string> {
+  const found = await prepareRoot(suite);
+  return typeof found === 'string' ? found : { ...found, package: process.env['DROPCAST_DEB'] ?? (await newPackage()) };
+}
+
+/** The same without a package. */
+export async function prepareRoot(suite: Suite): Promise<Pick<Ground, 'root'> | string> {
   const obstacle = await hostObstacle();
   if (obstacle !== null) return obstacle;
   try {
     const root = await rootfs(suite);
-    const refusal = await bootRefusal(root);
-    if (refusal !== null) return refusal;
-    return { root, package: process.env['DROPCAST_DEB'] ?? (await newPackage()) };
+    return (await bootRefusal(root)) ?? { root };
   } catch (error) {
     if (error instanceof RootfsError) return error.message;
     throw error;

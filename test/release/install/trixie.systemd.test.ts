@@ -1,0 +1,3 @@
+import { installation } from './installation.ts';
+
+await installation('Debian 13', 'trixie');
