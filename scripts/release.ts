@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { ownVersion } from './package/build.ts';
 import { writeNewKeys } from './release/keys.ts';
-import { releaseParts, requireClean, tagRelease, writeRelease } from './release/write-release.ts';
+import { releaseParts, requireClean, requireUntagged, tagRelease, writeRelease } from './release/write-release.ts';
 import type { ReleasePart } from './release/write-release.ts';
 
 const help = `Usage: npm run release -- --out DIR [options]
@@ -44,14 +44,16 @@ async function main(args: readonly string[]): Promise<void> {
     throw new Error(
       'a signed release is whole, of a commit, and of the version in package.json: leave out --version, --dirty and --fast',
     );
+  const parts = partsOf(values.only);
   const root = resolve(import.meta.dirname, '..');
   if (!values.dirty) await requireClean(root);
+  if (sign !== undefined) await requireUntagged(root, await ownVersion(root));
   await writeRelease({
     root,
     out: resolve(out),
     keys: sign === undefined ? null : resolve(sign),
     url: values.url.replace(/\/+$/, ''),
-    parts: partsOf(values.only),
+    parts,
     isFast: values.fast,
     ...(version !== undefined && { version }),
     tell: (text) => console.error(`${(performance.now() / 1_000).toFixed(1).padStart(6)} s  ${text}`),

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 /** Names of the secret keys in a directory of `--sign` and `--new-keys`. */
 const secrets = { openpgp: 'openpgp.asc', minisign: 'minisign.key' } as const;
 
-/** Keys that sign one release. Signatures have the time of the release, so that the same key gives the same bytes. */
+/** Keys that sign one release. The same keys give the same bytes: signatures have a set time. */
 export interface ReleaseKeys extends AsyncDisposable {
   /** Writes a file with its signature inside, as apt reads `InRelease`. */
   clearsign(file: string, output: string): Promise<void>;
@@ -25,7 +25,7 @@ export interface ReleaseKeys extends AsyncDisposable {
 /**
  * Opens the keys of a directory that `writeNewKeys` wrote, or throw-away keys for null.
  *
- * @param epochSeconds time of all signatures, and of throw-away keys
+ * @param epochSeconds time of the release: of throw-away keys, and of all signatures unless the keys are younger
  * @throws if a key is missing or gpg or minisign refuse it
  */
 export async function openKeys(directory: string | null, epochSeconds: number): Promise<ReleaseKeys> {
@@ -36,12 +36,13 @@ export async function openKeys(directory: string | null, epochSeconds: number): 
   const from = directory ?? scratch;
   const home = join(scratch, 'gnupg');
   await mkdir(home, { mode: 0o700 });
-  const gpg = (...args: readonly string[]) =>
-    run('gpg', ['--homedir', home, '--batch', '--yes', '--faked-system-time', `${epochSeconds}!`, ...args]);
+  const gpg = (...args: readonly string[]) => run('gpg', ['--homedir', home, '--batch', '--yes', ...args]);
   own.defer(async () => void (await run('gpgconf', ['--homedir', home, '--kill', 'all'])));
   await gpg('--import', join(from, secrets.openpgp));
+  const { stdout: listed } = await gpg('--list-secret-keys', '--with-colons');
+  const time = ['--faked-system-time', `${Math.max(epochSeconds, youngest(listed))}!`];
   const sign = (...args: readonly string[]) =>
-    gpg('--ignore-time-conflict', '--pinentry-mode', 'loopback', '--digest-algo', 'SHA512', ...args);
+    gpg(...time, '--pinentry-mode', 'loopback', '--digest-algo', 'SHA512', ...args);
   const parts = own.move();
   return {
     clearsign: async (file, output) => void (await sign('--output', output, '--clearsign', file)),
@@ -58,6 +59,16 @@ export async function openKeys(directory: string | null, epochSeconds: number): 
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
+}
+
+/**
+ * A signature that is older than its key is invalid, and keys are often made after the commit that they sign.
+ *
+ * @param listed of `gpg --with-colons` @returns when the last key or subkey was made, in seconds
+ */
+function youngest(listed: string): number {
+  const made = [...listed.matchAll(/^(?:sec|ssb):(?:[^:]*:){4}(\d+)/gm)].map(([, seconds]) => Number(seconds));
+  return Math.max(...made);
 }
 
 /** Writes two secret keys without passwords into a directory. @throws if one is there */

@@ -12,7 +12,9 @@ const run = promisify(execFile);
  * (https://slsa.dev/spec/v1.0/provenance). It has no time and no number of a run, so that a rebuild gives the same file.
  * SHA256SUMS covers it, and its signature.
  *
- * @param of.sums of all files of the release
+ * Sources that differ from their commit have no digest.
+ *
+ * @param of.sums of the files that were built from these sources, so not of packages of older versions
  */
 export async function writeProvenance(
   root: string,
@@ -23,20 +25,19 @@ export async function writeProvenance(
     repository: string;
   };
   const { stdout: commit } = await run('git', ['rev-parse', 'HEAD'], { cwd: root });
+  const { stdout: changes } = await run('git', ['status', '--porcelain'], { cwd: root });
   const lock = await readFile(join(root, 'package-lock.json'));
   const statement = {
     _type: 'https://in-toto.io/Statement/v1',
-    subject: of.sums
-      .filter(({ path }) => !path.startsWith('provenance/'))
-      .map(({ path, sha256 }) => ({ name: path, digest: { sha256 } })),
+    subject: of.sums.map(({ path, sha256 }) => ({ name: path, digest: { sha256 } })),
     predicateType: 'https://slsa.dev/provenance/v1',
     predicate: {
       buildDefinition: {
         buildType: `${source}/docs/releasing.md`,
         externalParameters: { command: 'npm run release', version: of.version },
         resolvedDependencies: [
-          { uri: `git+${source}`, digest: { gitCommit: commit.trim() } },
-          { uri: 'package-lock.json', digest: { sha256: createHash('sha256').update(lock).digest('hex') } },
+          { uri: `git+${source}`, ...(changes === '' && { digest: { gitCommit: commit.trim() } }) },
+          { name: 'package-lock.json', digest: { sha256: createHash('sha256').update(lock).digest('hex') } },
         ],
       },
       runDetails: { builder: { id: `${source}/scripts/release.ts` } },

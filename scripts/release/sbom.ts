@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -20,16 +20,17 @@ export async function writeSboms(
   of: { readonly version: string; readonly node: string; readonly epochSeconds: number },
 ): Promise<readonly string[]> {
   const directory = join(out, 'sbom');
+  const runs = await whatRuns(root);
   await mkdir(directory, { recursive: true });
   const written: string[] = [];
   for (const [format, ending, edit] of [
     ['cyclonedx', 'cdx', cyclonedx],
     ['spdx', 'spdx', spdx],
   ] as const) {
-    const args = ['sbom', '--package-lock-only', '--omit', 'dev', '--sbom-format', format];
+    const args = ['sbom', '--package-lock-only', '--sbom-format', format];
     const { stdout } = await run('npm', args, { cwd: root, maxBuffer: 2 ** 26 });
     const file = join(directory, `dropcast-${of.version}.${ending}.json`);
-    await writeFile(file, `${JSON.stringify(edit(JSON.parse(stdout) as Json, of), null, 2)}\n`);
+    await writeFile(file, `${JSON.stringify(edit(JSON.parse(stdout) as Json, of, runs), null, 2)}\n`);
     written.push(file);
   }
   return written;
@@ -37,8 +38,26 @@ export async function writeSboms(
 
 type Of = Parameters<typeof writeSboms>[2];
 
-function cyclonedx(made: Json, { version, node, epochSeconds }: Of): Json {
+/**
+ * Packages that do not only serve development, as NAME@VERSION. `npm sbom --omit dev` also leaves out what both the program
+ * and its tests need, as the parser of its configuration.
+ */
+async function whatRuns(root: string): Promise<ReadonlySet<string>> {
+  const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Readonly<Record<string, { readonly name?: string; readonly version?: string; readonly dev?: boolean }>>;
+  };
+  const running = Object.entries(packages).filter(([, { dev }]) => dev !== true);
+  return new Set(
+    running.map(([path, { name, version }]) => `${name ?? path.split('node_modules/').at(-1)}@${version}`),
+  );
+}
+
+function cyclonedx(made: Json, { version, node, epochSeconds }: Of, runs: ReadonlySet<string>): Json {
   const { component } = made['metadata'] as { readonly component: Json };
+  const dependencies = made['dependencies'] as readonly {
+    readonly ref: string;
+    readonly dependsOn: readonly string[];
+  }[];
   const bom = {
     ...made,
     metadata: {
@@ -47,7 +66,7 @@ function cyclonedx(made: Json, { version, node, epochSeconds }: Of): Json {
       component: { ...component, name: 'dropcast', version, type: 'application' },
     },
     components: [
-      ...(made['components'] as readonly Json[]),
+      ...(made['components'] as readonly Json[]).filter((one) => runs.has(String(one['bom-ref']))),
       {
         'bom-ref': `node@${node}`,
         type: 'platform',
@@ -59,17 +78,25 @@ function cyclonedx(made: Json, { version, node, epochSeconds }: Of): Json {
         externalReferences: [{ type: 'website', url: 'https://nodejs.org/' }],
       },
     ],
+    dependencies: dependencies
+      .filter(({ ref }) => runs.has(ref))
+      .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => runs.has(other)) })),
   };
   return { ...bom, serialNumber: `urn:uuid:${uuidOf({ ...bom, serialNumber: '' })}` };
 }
 
-function spdx(made: Json, { version, node, epochSeconds }: Of): Json {
+function spdx(made: Json, { version, node, epochSeconds }: Of, runs: ReadonlySet<string>): Json {
+  const packages = (made['packages'] as readonly Json[]).filter((one) =>
+    runs.has(`${one['name']}@${one['versionInfo']}`),
+  );
+  const ids = new Set(['SPDXRef-DOCUMENT', ...packages.map((one) => one['SPDXID'])]);
+  const relationships = made['relationships'] as readonly Json[];
   const document = {
     ...made,
     name: `dropcast@${version}`,
     creationInfo: { created: timeOf(epochSeconds), creators: ['Organization: dropcast'] },
     packages: [
-      ...(made['packages'] as readonly Json[]),
+      ...packages,
       {
         name: 'Node.js',
         SPDXID: 'SPDXRef-Package-nodejs',
@@ -87,7 +114,7 @@ function spdx(made: Json, { version, node, epochSeconds }: Of): Json {
       },
     ],
     relationships: [
-      ...(made['relationships'] as readonly Json[]),
+      ...relationships.filter((one) => ids.has(one['spdxElementId']) && ids.has(one['relatedSpdxElement'])),
       {
         spdxElementId: (made['documentDescribes'] as readonly string[])[0],
         relatedSpdxElement: 'SPDXRef-Package-nodejs',

@@ -19,6 +19,12 @@ export function dependsOnKeys(path: string): boolean {
   return signatures.test(path);
 }
 
+/** Whether a file is named for a version: indexes have none, and a tree has packages of older versions too. */
+export function isOf(version: string, path: string): boolean {
+  const after = String.raw`_(?:amd64|arm64)\.deb|-1\.\w+\.rpm|-macos-|-man\.|\.(?:oci|cdx|spdx)\.`;
+  return new RegExp(`[-_]${version.replace(/[.+]/g, '\\$&')}(?:${after})`).test(path);
+}
+
 /** Hashes all files of a release tree that do not depend on its keys, sorted by path. */
 export async function sumsOf(out: string): Promise<readonly Sum[]> {
   const entries = await readdir(out, { recursive: true, withFileTypes: true });

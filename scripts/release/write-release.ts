@@ -19,7 +19,7 @@ import { openKeys } from './keys.ts';
 import { writeMacTarball } from './macos.ts';
 import { writeProvenance } from './provenance.ts';
 import { writeSboms } from './sbom.ts';
-import { sumsOf, writeSums } from './sums.ts';
+import { isOf, sumsOf, writeSums } from './sums.ts';
 import { writeTarball } from './tarball.ts';
 
 const run = promisify(execFile);
@@ -100,7 +100,7 @@ export async function writeRelease(options: ReleaseOptions): Promise<void> {
       await writeDnfRepository({ out, rpms, url, epochSeconds, keys });
     }
     if (wanted.has('images')) await writeImages({ root, out, packages: described, isFast, tell });
-    if (wanted.has('npm')) await writeNpm(root, out, tell);
+    const npm = wanted.has('npm') ? await writeNpm(root, out, tell) : [];
     if (wanted.has('man')) {
       const pages = packaged.filter(({ path }) => path.startsWith('usr/share/man/'));
       const output = join(out, 'man', `dropcast-${version}-man.tar.gz`);
@@ -114,7 +114,8 @@ export async function writeRelease(options: ReleaseOptions): Promise<void> {
       }
     const node = /Node\.js (\S+)/.exec(String(packaged.find(({ path }) => path.endsWith('/copyright'))?.content))?.[1];
     if (wanted.has('sbom')) await writeSboms(root, out, { version, node: node ?? '', epochSeconds });
-    await writeProvenance(root, out, { version, sums: await sumsOf(out) });
+    const sumsOfThis = (await sumsOf(out)).filter(({ path }) => npm.includes(path) || isOf(version, path));
+    await writeProvenance(root, out, { version, sums: sumsOfThis });
     const sums = await writeSums(out, await sumsOf(out));
     await keys.minisign(sums);
     tell(`${sums} is signed`);
@@ -123,12 +124,17 @@ export async function writeRelease(options: ReleaseOptions): Promise<void> {
   }
 }
 
-async function writeNpm(root: string, out: string, tell: ReleaseOptions['tell']): Promise<void> {
+/** @returns paths in the tree */
+async function writeNpm(root: string, out: string, tell: ReleaseOptions['tell']): Promise<readonly string[]> {
   await mkdir(join(out, 'npm'), { recursive: true });
+  const written: string[] = [];
   for (const { file, sizeBytes } of await packPackages(root)) {
-    await copyFile(file, join(out, 'npm', basename(file)));
+    const path = `npm/${basename(file)}`;
+    await copyFile(file, join(out, path));
     tell(`${basename(file)}: ${megabytes(sizeBytes)}`);
+    written.push(path);
   }
+  return written;
 }
 
 /** @throws if the checkout has changes: a release is built from a commit */
@@ -136,6 +142,13 @@ export async function requireClean(root: string): Promise<void> {
   const { stdout } = await run('git', ['status', '--porcelain'], { cwd: root });
   if (stdout === '') return;
   throw new Error(`the checkout has changes: commit them, or use --dirty to try a release\n${stdout.trimEnd()}`);
+}
+
+/** @throws if the version was released, from any commit: the same version is never two builds */
+export async function requireUntagged(root: string, version: string): Promise<void> {
+  const { stdout } = await run('git', ['tag', '--list', `v${version}`], { cwd: root });
+  if (stdout === '') return;
+  throw new Error(`the tag v${version} exists: set the next version in package.json and CHANGELOG.md`);
 }
 
 /** Notes the released commit. @throws if the tag exists */
