@@ -86,10 +86,10 @@ function cyclonedx(made: Json, { version, node, epochSeconds }: Of, runs: Readon
 }
 
 function spdx(made: Json, { version, node, epochSeconds }: Of, runs: ReadonlySet<string>): Json {
-  const packages = (made['packages'] as readonly Json[]).filter((one) =>
-    runs.has(`${one['name']}@${one['versionInfo']}`),
+  const packages = (made['packages'] as readonly { name: string; SPDXID: string; versionInfo: string }[]).filter(
+    (one) => runs.has(`${one.name}@${one.versionInfo}`),
   );
-  const ids = new Set(['SPDXRef-DOCUMENT', ...packages.map((one) => one['SPDXID'])]);
+  const ids = new Set<unknown>(['SPDXRef-DOCUMENT', ...packages.map(({ SPDXID }) => SPDXID)]);
   const relationships = made['relationships'] as readonly Json[];
   const document = {
     ...made,
