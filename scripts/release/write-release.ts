@@ -5,7 +5,6 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { packPackages } from '../pack/pack-packages.ts';
 import { architectures } from '../package/architecture.ts';
-import type { Architecture } from '../package/architecture.ts';
 import { describePackage, ownVersion } from '../package/build.ts';
 import { writeDeb } from '../package/deb.ts';
 import type { Deb } from '../package/deb.ts';
@@ -84,19 +83,21 @@ export async function writeRelease(options: ReleaseOptions): Promise<void> {
       return file;
     };
     if (wanted.has('apt')) {
-      const debs: string[] = [];
-      for (const deb of described)
-        debs.push(
-          await built(`dropcast_${version}_${deb.architecture.deb}.deb`, (file) => writeDeb(deb, file, isFast)),
-        );
+      // Compression takes most of the time of a release, on one core each.
+      const debs = await Promise.all(
+        described.map((deb) =>
+          built(`dropcast_${version}_${deb.architecture.deb}.deb`, (file) => writeDeb(deb, file, isFast)),
+        ),
+      );
       await writeAptRepository({ out, debs, url, epochSeconds, keys });
     }
     if (wanted.has('rpm')) {
-      const rpms: { readonly file: string; readonly architecture: Architecture }[] = [];
-      for (const deb of described) {
-        const name = `dropcast-${version}-1.${deb.architecture.rpm}.rpm`;
-        rpms.push({ file: await built(name, (file) => writeRpm(deb, file, isFast)), architecture: deb.architecture });
-      }
+      const rpms = await Promise.all(
+        described.map(async (deb) => {
+          const name = `dropcast-${version}-1.${deb.architecture.rpm}.rpm`;
+          return { file: await built(name, (file) => writeRpm(deb, file, isFast)), architecture: deb.architecture };
+        }),
+      );
       await writeDnfRepository({ out, rpms, url, epochSeconds, keys });
     }
     if (wanted.has('images')) await writeImages({ root, out, packages: described, isFast, tell });
