@@ -15,6 +15,7 @@ import { checkInstances } from './checks/instances.ts';
 import { checkLifeCycle } from './checks/lifecycle.ts';
 import { checkLogs } from './checks/logs.ts';
 import { checkMishaps } from './checks/mishaps.ts';
+import { checkRecipes } from './checks/recipes.ts';
 import { checkRefusals } from './checks/refusals.ts';
 import { checkReload } from './checks/reload.ts';
 import { checkSecrets } from './checks/secrets.ts';
@@ -70,6 +71,9 @@ function register(suite: Suite, ground: Ground): void {
   });
   describe('the guide', () => {
     checkGuide(boxOf(ground), inside(ground));
+  });
+  describe('the recipes', () => {
+    checkRecipes(boxOf(ground), inside(ground));
   });
 }
 

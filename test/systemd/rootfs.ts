@@ -19,6 +19,9 @@ const packages = [
   'acl iproute2 logrotate procps sudo',
 ].flatMap((names) => names.split(' '));
 
+/** The recipes of docs/recipes.md install these. Only their downloads are in the root file system. */
+const downloads = ['samba', 'smbclient', 'openssh-server', 'openssh-client', 'sshfs', 'tinyproxy'];
+
 /**
  * A minimal Debian in a directory, made by debootstrap once a week and kept below $DROPCAST_BOX_CACHE (the user's cache without
  * it). Nobody may write to it: machines boot with an overlay on top.
@@ -42,7 +45,7 @@ export async function rootfs(suite: Suite): Promise<string> {
 function recipeKey(suite: Suite): string {
   const week = Math.floor(Date.now() / (7 * 24 * 3_600_000));
   return createHash('sha256')
-    .update(JSON.stringify([suite, packages, identity, week]))
+    .update(JSON.stringify([suite, packages, downloads, identity, week]))
     .digest('hex')
     .slice(0, 12);
 }
@@ -55,6 +58,9 @@ async function bootstrap(suite: Suite, path: string): Promise<void> {
     const last = stdout.trim().split('\n').at(-1) ?? '';
     throw new RootfsError(`debootstrap could not make Debian ${suite}, is there a network? ${last}`);
   }
+  const download = ['apt-get', 'install', '-y', '--download-only', '--no-install-recommends', ...downloads];
+  const downloaded = await execute(['chroot', path, ...download], { timeoutMs: 900_000 });
+  if (downloaded.code !== 0) throw new RootfsError(`the downloads for the recipes failed: ${downloaded.stderr.trim()}`);
   for (const [name, text] of Object.entries(identity)) await writeFile(join(path, name), text);
 }
 
