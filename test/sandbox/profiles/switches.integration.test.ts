@@ -121,6 +121,30 @@ describe('a switch', () => {
     });
   });
 
+  test('request_id: every answer of the API has one of its own, errors too', async () => {
+    expect((await call('GET', '/channels')).headers.get('x-request-id')).toBeNull();
+    await set({ request_id: 'x_request_id' });
+    const answers = [await call('GET', '/channels'), await create(), await call('GET', '/videos/vid_none')];
+    const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+    expect(ids).toEqual(ids.map(() => expect.stringMatching(/^[\da-f-]{36}$/)));
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  test('conditional_reads: 304 until what was read changes', async () => {
+    const { body } = await create();
+    await set({ conditional_reads: 'etag' });
+    const read = async (known: string) => {
+      const headers = { Authorization: `Bearer ${sandbox.apiKey}`, 'If-None-Match': known };
+      const answer = await fetch(`${sandbox.baseUrl}/videos/${body.id}`, { headers });
+      return { status: answer.status, etag: answer.headers.get('etag') ?? '', text: await answer.text() };
+    };
+    const first = await read('"other"');
+    expect(first).toMatchObject({ status: 200, etag: expect.stringMatching(/^"[\w-]{27}"$/) });
+    expect(await read(`"other", W/${first.etag}`)).toEqual({ status: 304, etag: first.etag, text: '' });
+    await call('PATCH', `/videos/${body.id}`, { title: 'Changed' });
+    expect(await read(first.etag)).toMatchObject({ status: 200, etag: expect.not.stringMatching(first.etag) });
+  });
+
   test('rate_limit=burst: 50 requests in ten seconds, in addition to those of the hour', async () => {
     await set({ rate_limit: 'burst', rate_limit_headers: 'draft' });
     const answers = await Promise.all(Array.from({ length: 51 }, () => call('GET', '/channels')));

@@ -104,6 +104,20 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
       operation === undefined || operation.name === 'uploads.put' ? null : rateLimitForm(exchange),
     ),
   },
+  request_id: {
+    from: 'the headers of an answer of the API',
+    shown: each(({ exchange, operation }) => {
+      if (operation === undefined || operation.name === 'uploads.put' || !isSuccess(exchange)) return null;
+      return exchange.answer?.headers['x-request-id'] === undefined ? 'none' : 'x_request_id';
+    }),
+  },
+  conditional_reads: {
+    from: 'the headers of the answer to a `GET`',
+    shown: each(({ exchange, operation }) => {
+      if (operation === undefined || exchange.method !== 'GET' || !isSuccess(exchange)) return null;
+      return exchange.answer?.headers['etag'] === undefined ? 'none' : 'etag';
+    }),
+  },
   create_status: {
     from: 'the status of a creation',
     shown: successes(['videos.create'], ({ status }) => asValue(openPoints.create_status.values, status)),

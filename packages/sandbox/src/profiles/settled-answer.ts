@@ -1,7 +1,8 @@
 import { type HeldAnswer, holdAnswer, sendAnswer } from '../faults/held-answer.ts';
 import { toldAddress } from '../uploads/resumable.ts';
+import { withAddedHeaders } from './added-headers.ts';
 import { type Switches, defaultSwitches, switchNames } from './switch-table.ts';
-import { isApiPath, operationOf } from '../http/operations.ts';
+import { isApiPath, isUploadPath, operationOf } from '../http/operations.ts';
 import type { Layer } from '../http/server.ts';
 import type { Services } from '../services.ts';
 import { toldHeaders } from '../uploads/refusals.ts';
@@ -224,10 +225,8 @@ export function createProfileLayer({ switchboard, clock }: Pick<Services, 'switc
     if (answer === undefined) return;
     const { response } = exchange;
     for (const name of response.getHeaderNames()) response.removeHeader(name);
-    sendAnswer(
-      response,
-      settledAnswer(answer, { operation: operationOf(method, path), nowMs: clock.nowMs() }, switches),
-    );
+    const settled = settledAnswer(answer, { operation: operationOf(method, path), nowMs: clock.nowMs() }, switches);
+    sendAnswer(response, isUploadPath(path) ? settled : withAddedHeaders(settled, exchange.request, switches));
   };
 }
 

@@ -69,6 +69,18 @@ export const openPoints = {
     why: 'Section 8 names none. `draft`: `RateLimit` and `RateLimit-Policy` with every limit, as in the IETF draft; `dictionary`: as in its version 7; `seconds`: `RateLimit-Remaining` and `-Reset`, as in version 6. The others are `X-RateLimit-Remaining` with `X-RateLimit-Reset` in epoch seconds, epoch milliseconds or as an ISO date, or with `X-RateLimit-Window` in milliseconds. All but `draft` report the shortest limit.',
     dropcast: 'stays within them until the reset, and always within `service.requests_per_hour`',
   },
+  request_id: {
+    about: 'X-Request-Id in the answers of the API',
+    values: ['none', 'x_request_id'],
+    why: 'Section 4 shows no headers. Many services name each answer, for their support.',
+    dropcast: 'does not use it',
+  },
+  conditional_reads: {
+    about: 'ETag of reads of the API',
+    values: ['none', 'etag'],
+    why: 'Section 4 shows no headers. `etag`: a GET has an `ETag`, and is answered with 304 where `If-None-Match` has it.',
+    dropcast: 'asks unconditionally',
+  },
   create_status: {
     about: 'Status of POST /videos',
     values: ['201', '200', '202'],
@@ -269,7 +281,7 @@ export const profiles = {
     rate_limit_headers: 'date',
   },
   'behind-a-proxy': { error_body: 'html', retry_after: 'absent' },
-  'reported-limits': { rate_limit_headers: 'epoch' },
+  'reported-limits': { rate_limit_headers: 'epoch', request_id: 'x_request_id', conditional_reads: 'etag' },
   'bursts-unreported': { rate_limit: 'burst' },
   'bursts-reported': { rate_limit: 'burst', rate_limit_headers: 'draft' },
   'bursts-in-milliseconds': { rate_limit: 'burst', rate_limit_headers: 'window_ms' },
