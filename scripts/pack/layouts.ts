@@ -8,6 +8,8 @@ export interface Layout {
   readonly files: readonly string[];
   /** Where else than at its own path in the package the files of a pattern go. */
   readonly moved?: { readonly pattern: string; readonly to: string };
+  /** Pages of docs/ that go to docs/ of the package. */
+  readonly pages?: readonly string[];
   /** Null for a package that is never published on its own, but bundled into those that depend on it. */
   readonly readme: { readonly from: string; edit(text: string): string } | null;
 }
@@ -16,8 +18,10 @@ export const layouts: readonly Layout[] = [
   {
     name: 'client',
     home: 'packages/client',
-    files: ['browser.cjs'],
-    readme: { from: 'docs/client.md', edit: withoutLinks },
+    // The maps of the built files lead to the sources.
+    files: ['browser.cjs', 'src'],
+    pages: ['client.md', 'client-reference.md', 'api-spec.md'],
+    readme: { from: 'packages/client/README.md', edit: (text) => text.replaceAll('](../../docs/', '](docs/') },
   },
   { name: 'media', home: 'packages/media', files: [], readme: null },
   { name: 'pages', home: 'packages/pages', files: [], readme: null },
@@ -33,7 +37,8 @@ export const layouts: readonly Layout[] = [
     name: 'recorder',
     home: 'packages/recorder',
     files: [],
-    readme: { from: 'docs/record.md', edit: withoutLinks },
+    pages: ['record.md'],
+    readme: { from: 'packages/recorder/README.md', edit: (text) => text.replaceAll('](../../docs/', '](docs/') },
   },
   {
     name: 'dropcast',
@@ -48,12 +53,14 @@ export const layouts: readonly Layout[] = [
 /**
  * Links to other pages of the repository, and pictures, would lead nowhere. Code like `client[key](id)` only looks like
  * one.
+ *
+ * @param pages that the package has in the same folder
  */
-function withoutLinks(text: string): string {
+export function withoutLinks(text: string, pages: readonly string[] = []): string {
   return text
     .replaceAll(/^!\[[^\]]*\]\((?!https:)[^)]*\)\n+/gm, '')
     .replaceAll(
-      /^```[^]*?^```$|`[^`\n]*`|\[([^\]]*)\]\((?!https:|#)[^)]*\)/gm,
-      (found, label?: string) => label ?? found,
+      /^```[^]*?^```$|`[^`\n]*`|\[([^\]]*)\]\((?!https:|#)([^)#]*)[^)]*\)/gm,
+      (found, label: string | undefined, page: string) => (label === undefined || pages.includes(page) ? found : label),
     );
 }

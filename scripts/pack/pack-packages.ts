@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, cp, glob, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { publishedManifest } from './published-manifest.ts';
 import type { Manifest } from './published-manifest.ts';
-import { layouts } from './layouts.ts';
+import { layouts, withoutLinks } from './layouts.ts';
 import type { Layout } from './layouts.ts';
 
 const run = promisify(execFile);
@@ -31,6 +31,7 @@ export async function packPackages(root: string): Promise<readonly Packed[]> {
   const parts = await Promise.all(
     layouts.map(async (layout) => ({ layout, manifest: await readManifest(join(root, layout.home)) })),
   );
+  const { repository: address } = (await readManifest(root)) as Manifest & { readonly repository: string };
   const manifests = parts.map(({ manifest }) => manifest);
   const unpublished = parts.filter(({ layout }) => layout.readme === null);
   // In this order: each is type-checked against the declarations of those before it.
@@ -39,7 +40,8 @@ export async function packPackages(root: string): Promise<readonly Packed[]> {
     const dependencies = layout.readme === null ? {} : (manifest.dependencies ?? {});
     const bundled = unpublished.filter(({ manifest: { name } }) => name in dependencies);
     const bundledNames = bundled.map(({ manifest: { name } }) => name);
-    await stage(root, layout, publishedManifest(manifest, manifests, bundledNames));
+    const repository = { address, directory: layout.home };
+    await stage(root, layout, publishedManifest(manifest, manifests, { bundled: bundledNames, repository }));
     if (layout.readme === null) continue;
     const to = join(root, 'build/pack', layout.name);
     for (const { layout: from, manifest: found } of bundled)
@@ -49,11 +51,16 @@ export async function packPackages(root: string): Promise<readonly Packed[]> {
   return packed;
 }
 
-async function stage(root: string, { name, home, files, moved, readme }: Layout, manifest: Manifest): Promise<void> {
+async function stage(
+  root: string,
+  { name, home, files, moved, pages, readme }: Layout,
+  manifest: Manifest,
+): Promise<void> {
   const to = join(root, 'build/pack', name);
   await output(root, join(root, 'node_modules/.bin/tsc'), ['-p', join(home, 'tsconfig.build.json')]);
   for await (const path of glob('dist/**/*.d.ts', { cwd: to })) await rewriteImports(join(to, path));
   const from = join(root, home);
+  for await (const path of glob('dist/**/*.map', { cwd: to })) await rewriteSources(join(to, path), from, to);
   for (const pattern of files)
     for (const path of await matching(pattern, from)) await copy(join(from, path), join(to, path));
   if (moved !== undefined)
@@ -61,6 +68,10 @@ async function stage(root: string, { name, home, files, moved, readme }: Layout,
       await copy(join(from, path), join(to, moved.to, basename(path)));
   await writeFile(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   if (readme === null) return;
+  for (const page of pages ?? []) {
+    await mkdir(join(to, 'docs'), { recursive: true });
+    await writeFile(join(to, 'docs', page), withoutLinks(await readFile(join(root, 'docs', page), 'utf8'), pages));
+  }
   for (const file of ['LICENSE', 'CHANGELOG.md'])
     await copy(join(existsSync(join(from, file)) ? from : root, file), join(to, file));
   await writeFile(join(to, 'README.md'), readme.edit(await readFile(join(root, readme.from), 'utf8')));
@@ -70,6 +81,16 @@ async function stage(root: string, { name, home, files, moved, readme }: Layout,
 async function rewriteImports(file: string): Promise<void> {
   const text = await readFile(file, 'utf8');
   await writeFile(file, text.replaceAll(/(\bfrom |\bimport\()(['"])(\.{1,2}\/[^'"]+)\.ts\2/g, '$1$2$3.js$2'));
+}
+
+/** Lets a map name the source in the package instead of the one in the checkout. */
+async function rewriteSources(file: string, from: string, to: string): Promise<void> {
+  const map = JSON.parse(await readFile(file, 'utf8')) as { readonly sources: readonly string[] };
+  const sources = map.sources.map((source) => {
+    const inPackage = join(to, relative(from, join(dirname(file), source)));
+    return relative(dirname(file), inPackage);
+  });
+  await writeFile(file, JSON.stringify({ ...map, sources }));
 }
 
 /** @throws when nothing matches */

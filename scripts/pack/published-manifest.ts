@@ -14,40 +14,76 @@ const asTheyAre = [
   'name',
   'version',
   'description',
+  'keywords',
   'license',
   'type',
   'bin',
-  'dependencies',
   'optionalDependencies',
   'engines',
 ];
+
+export interface Publishing {
+  /** Names of siblings that the package carries in its own node_modules. */
+  readonly bundled?: readonly string[];
+  /** Web address of the repository, and the folder of the package in it. */
+  readonly repository: { readonly address: string; readonly directory: string };
+}
 
 /**
  * The package.json that is published: what leads to the sources leads to the built files and their types instead.
  *
  * @param all manifests of the packages
- * @param bundled names of siblings that the package carries in its own node_modules
  * @throws when a sibling is wanted in another version than it has
  */
 export function publishedManifest(
   manifest: Manifest,
   all: readonly Manifest[],
-  bundled: readonly string[] = [],
+  { bundled = [], repository }: Publishing,
 ): Manifest {
   requireSiblings(manifest, all);
   const { name, version, exports, sideEffects } = manifest;
   const kept = asTheyAre.filter((field) => field in manifest).map((field) => [field, manifest[field]]);
   const carried = all.filter((other) => bundled.includes(other.name)).map(({ dependencies }) => dependencies);
-  const needed = Object.assign({}, ...carried, manifest.dependencies) as Manifest['dependencies'] & object;
+  const needed =
+    bundled.length === 0
+      ? manifest.dependencies
+      : (Object.assign({}, ...carried, manifest.dependencies) as Manifest['dependencies'] & object);
   return {
     name,
     version,
     ...Object.fromEntries(kept),
+    ...addressesIn(repository),
+    // Without it, the first version of a scoped package is private.
+    publishConfig: { access: 'public' },
+    ...(needed !== undefined && { dependencies: name.startsWith('@') ? withPatches(needed, all) : needed }),
     // A package manager installs no dependencies of what a package carries.
-    ...(bundled.length > 0 && { dependencies: needed, bundleDependencies: bundled }),
+    ...(bundled.length > 0 && { bundleDependencies: bundled }),
     ...(exports !== undefined && { exports: publishedExports(exports) }),
     ...(sideEffects !== undefined && { sideEffects: sideEffects.map((file) => built(file, '.js')) }),
   };
+}
+
+function addressesIn({ address, directory }: Publishing['repository']): object {
+  const isRoot = directory === '.';
+  return {
+    homepage: `${address}${isRoot ? '' : `/tree/main/${directory}`}#readme`,
+    bugs: `${address}/issues`,
+    repository: { type: 'git', url: `git+${address}.git`, ...(!isRoot && { directory }) },
+  };
+}
+
+/**
+ * A library takes patches of what it needs, and shares one copy with its program. Siblings are released together and
+ * import internal modules of one another, so they stay exact.
+ */
+function withPatches(
+  dependencies: NonNullable<Manifest['dependencies']>,
+  siblings: readonly Manifest[],
+): NonNullable<Manifest['dependencies']> {
+  const isSibling = (name: string): boolean => siblings.some((other) => other.name === name);
+  return Object.fromEntries(
+    Object.entries(dependencies).map(([name, version]) => [name, isSibling(name) ? version : `^${version}`]),
+  );
 }
 
 function publishedExports(exports: NonNullable<Manifest['exports']>): Manifest['exports'] & object {

@@ -25,7 +25,11 @@ const calls: readonly [method: string, args: readonly unknown[], message: string
   ['videos.send', ['a.mp4', {}, { onCreated: 1 }], 'does not know "onCreated"'],
   ['videos.waitUntilReady', ['vid_1', { interval: 1 }], 'does not know "interval": did you mean intervalMs?'],
   ['channels.list', [{ page: 1 }], 'does not know "page": its keys are signal'],
-  ['channels.update', ['ch_1', { default_player_settings: {} }], 'did you mean defaultPlayerSettings?'],
+  [
+    'channels.update',
+    ['ch_1', { default_player_settings: {} }],
+    'does not know "default_player_settings": did you mean defaultPlayerSettings?',
+  ],
   ['feeds.list', [{ abort: 1 }], 'does not know "abort"'],
   ['feeds.publish', ['feed_1', { timeoutms: 1 }], 'does not know "timeoutms": did you mean timeoutMs?'],
   ['analytics.video', ['vid_1', { form: '2026-01-01' }], 'does not know "form": did you mean from?'],
