@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { architectureOf } from '../../../scripts/package/architecture.ts';
 import { describePackage } from '../../../scripts/package/build.ts';
+import { missingTools } from '../../../scripts/package/tools.ts';
 import { DebianError } from '../../../scripts/release/image/debian.ts';
 import { writeImages } from '../../../scripts/release/images.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { execute } from '../../systemd/execute.ts';
+import { emulator } from './emulated.ts';
 import { buildah, loadImage } from './storage.ts';
 import type { Storage } from './storage.ts';
 
@@ -12,6 +15,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Where the images `localhost/dropcast` and `localhost/dropcast-sandbox` are, or why they cannot be built on this machine, as one sentence. */
     images: Storage | string;
+    /** The archive of `dropcast`, if it has arm64 and this machine can run that; else why not, as one sentence. */
+    arm64: { readonly archive: string } | string;
   }
 }
 
@@ -29,7 +34,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const storage = { root: scratch.file('root'), run: scratch.file('run') };
   const obstacle = await imageObstacle();
   if (obstacle === null) making.defer(() => buildah(storage, 'rm', '--all').then(() => undefined));
-  project.provide('images', obstacle ?? (await build(storage, scratch.path)));
+  const withoutArm64 = await arm64Obstacle();
+  const built = obstacle ?? (await build(storage, scratch.path, withoutArm64 === null));
+  project.provide('images', typeof built === 'string' ? built : storage);
+  project.provide('arm64', withoutArm64 ?? built);
   const made = making.move();
   return () => made.disposeAsync();
 }
@@ -44,12 +52,21 @@ async function imageObstacle(): Promise<string | null> {
   return code === 0 ? null : `this machine does not allow new namespaces: ${stderr.trim()}`;
 }
 
-async function build(storage: Storage, out: string): Promise<Storage | string> {
+async function arm64Obstacle(): Promise<string | null> {
+  const programs = { [emulator]: 'qemu-user-static', 'aarch64-linux-gnu-strip': 'binutils-aarch64-linux-gnu' };
+  if (process.arch !== 'x64') return 'this machine needs no emulator';
+  return missingTools(programs);
+}
+
+/** @returns the archive of dropcast, or why there is none */
+async function build(storage: Storage, out: string, hasArm64: boolean): Promise<{ readonly archive: string } | string> {
+  const tell = (): void => undefined;
   try {
-    const packages = [await describePackage({ root, tell: () => undefined })];
-    const archives = await writeImages({ root, out, packages, isFast: true, tell: () => undefined });
+    const packages = [await describePackage({ root, tell })];
+    if (hasArm64) packages.push(await describePackage({ root, tell, architecture: architectureOf('arm64') }));
+    const archives = await writeImages({ root, out, packages, isFast: true, tell });
     for (const archive of archives) await loadImage(storage, archive);
-    return storage;
+    return { archive: archives[0] ?? '' };
   } catch (error) {
     if (error instanceof DebianError) return error.message;
     throw error;

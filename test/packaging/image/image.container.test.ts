@@ -1,4 +1,4 @@
-import { chmod, chown, copyFile, mkdir, readFile, rename } from 'node:fs/promises';
+import { copyFile, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startVideoHost } from '../../e2e/video-host.ts';
@@ -7,9 +7,9 @@ import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { openImage } from './engine.ts';
+import { volumesFor } from './volumes.ts';
 import type { Image, Started } from './engine.ts';
 import type { Storage } from './storage.ts';
-import { configText, tagged } from '../../support/configuration.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const images = inject('images');
@@ -28,7 +28,7 @@ describe.skipIf(typeof images === 'string')('the image', () => {
     image = own.use(await openImage(images as Storage));
     scratch = own.use(await scratchDirectory());
     host = own.use(await startVideoHost({ meddleUpload: () => heldBack(upload) }));
-    const volumes = await volumesFor(image, scratch, host);
+    const volumes = await volumesFor(image.config, scratch, host);
     expect(await isHealthy(image, 7878), 'before it runs').toBe(false);
     daemon = await image.start(volumes);
     link = await until('it prints a link to its page', linkOf, { seen: () => daemon.said() });
@@ -75,29 +75,6 @@ async function heldBack(upload: Record<'arrived' | 'mayEnd', PromiseWithResolver
   upload.arrived.resolve();
   await upload.mayEnd.promise;
   return false;
-}
-
-/** Everything that a person mounts (docs/container.md), for the user of the image. */
-async function volumesFor(image: Image, scratch: ScratchDirectory, host: VideoHost): Promise<Record<string, string>> {
-  const [uid = 0, gid = 0] = image.config.User.split(':').map(Number);
-  const config = configText({
-    service: { base_url: host.baseUrl, api_key: tagged('!credential', 'api_key') },
-    state_dir: undefined,
-    folders: [{ path: '/srv/media/inbox' }],
-    status: { listen: '0.0.0.0:0' },
-  });
-  await chmod(scratch.path, 0o755);
-  const places: readonly (readonly [from: string, to: string])[] = [
-    [await scratch.write('dropcast.yaml', config), '/etc/dropcast/dropcast.yaml'],
-    [await scratch.write('api_key', host.key), '/run/secrets/api_key'],
-    [scratch.file('state'), '/var/lib/dropcast'],
-    [scratch.file('run'), '/run/dropcast'],
-    [scratch.file('inbox'), '/srv/media/inbox'],
-  ];
-  for (const name of ['state', 'run', 'inbox']) await mkdir(scratch.file(name), { mode: 0o750 });
-  for (const [from] of places) await chown(from, uid, gid);
-  await chmod(scratch.file('api_key'), 0o400);
-  return Object.fromEntries(places);
 }
 
 /** Its own health check, for the port that it has here: the network is that of the host, where 7878 may be taken. */
