@@ -26,7 +26,10 @@ export async function writeProvenance(
   };
   const { stdout: commit } = await run('git', ['rev-parse', 'HEAD'], { cwd: root });
   const { stdout: changes } = await run('git', ['status', '--porcelain'], { cwd: root });
-  const lock = await readFile(join(root, 'package-lock.json'));
+  const locks = ['package-lock.json', 'scripts/release/image/debian.lock.json'];
+  const locked = await Promise.all(
+    locks.map(async (name) => ({ name, digest: { sha256: digestOf(await readFile(join(root, name))) } })),
+  );
   const statement = {
     _type: 'https://in-toto.io/Statement/v1',
     subject: of.sums.map(({ path, sha256 }) => ({ name: path, digest: { sha256 } })),
@@ -37,7 +40,7 @@ export async function writeProvenance(
         externalParameters: { command: 'npm run release', version: of.version },
         resolvedDependencies: [
           { uri: `git+${source}`, ...(changes === '' && { digest: { gitCommit: commit.trim() } }) },
-          { name: 'package-lock.json', digest: { sha256: createHash('sha256').update(lock).digest('hex') } },
+          ...locked,
         ],
       },
       runDetails: { builder: { id: `${source}/scripts/release.ts` } },
@@ -47,4 +50,8 @@ export async function writeProvenance(
   await mkdir(directory, { recursive: true });
   const file = join(directory, `dropcast-${of.version}.intoto.json`);
   await writeFile(file, `${JSON.stringify(statement, null, 2)}\n`);
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
