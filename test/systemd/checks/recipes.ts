@@ -92,7 +92,7 @@ async function expectStep(box: Box, { line, commands, shown }: Step, key: string
     `export NODE_EXTRA_CA_CERTS=${authority}; cd /root; cat | { set -e; ${typed}}`,
     { input },
   );
-  expect({ code, stdout, stderr }, `docs/recipes.md:${line}`).toMatchObject({ code: 0 });
+  expect(code, `docs/recipes.md:${line} printed\n${stdout}${stderr}`).toBe(0);
   if (shown?.language === 'text')
     expect(isAsShown(stdout, shown), `docs/recipes.md:${line} printed\n${stdout}`).toBe(true);
 }
