@@ -14,6 +14,8 @@ import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 const command = fileURLToPath(new URL('../../../scripts/release.ts', import.meta.url));
 
 let scratch: ScratchDirectory;
+/** What the sources take from elsewhere: packages of npm, and those of Debian in the images. */
+const locks = ['package-lock.json', 'scripts/release/image/debian.lock.json'];
 /** A repository with one commit. */
 let checkout: string;
 let commit: string;
@@ -22,7 +24,8 @@ beforeAll(async () => {
   scratch = await scratchDirectory();
   checkout = scratch.file('checkout');
   await mkdir(checkout);
-  for (const name of ['package.json', 'package-lock.json'])
+  await mkdir(join(checkout, 'scripts/release/image'), { recursive: true });
+  for (const name of ['package.json', ...locks])
     await writeFile(join(checkout, name), '{ "version": "0.1.0", "repository": "https://git.example.com/dropcast" }');
   git('init', '--quiet');
   git('config', 'user.name', 'dropcast');
@@ -82,7 +85,7 @@ describe('a release is of a commit', () => {
         buildDefinition: {
           resolvedDependencies: [
             { uri: 'git+https://git.example.com/dropcast', digest: { gitCommit: commit } },
-            { name: 'package-lock.json', digest: { sha256: expect.stringMatching(/^[\da-f]{64}$/) } },
+            ...locks.map((name) => ({ name, digest: { sha256: expect.stringMatching(/^[\da-f]{64}$/) } })),
           ],
         },
       },
