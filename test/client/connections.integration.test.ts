@@ -59,11 +59,11 @@ describe('on a real connection', () => {
 
   test('a request whose answer does not arrive in time is repeated, by the timeout of the call or of the client', async () => {
     await using host = await startHost((request) => request.resume());
-    await using opened = openClient(`${host.origin}/v1`, { timeoutMs: 50, maxRetries: 1 });
+    await using opened = openClient(`${host.origin}/v1`, { timeoutMs: 500, maxRetries: 1 });
     expect(await failure(opened.client.feeds.list())).toBeInstanceOf(RequestTimeoutError);
     expect(host.seen).toHaveLength(2);
     await using patient = openClient(`${host.origin}/v1`, { maxRetries: 0 });
-    expect(await failure(patient.client.feeds.list({ timeoutMs: 50 }))).toMatchObject({ sent: true, code: 'timeout' });
+    expect(await failure(patient.client.feeds.list({ timeoutMs: 500 }))).toMatchObject({ sent: true, code: 'timeout' });
   });
 
   test('a signal ends an exchange that is under way', async () => {

@@ -3,6 +3,7 @@ import type { Call, RawResponse, WithResponse } from './call.ts';
 import { RateLimitedError, ServiceError, throwIfAborted } from './errors.ts';
 import { isSuccess, requestIdOf, serviceError } from './transport/answer.ts';
 import type { Answer } from './transport/answer.ts';
+import { StaleConnectionError } from './transport/connection.ts';
 import type { ApiRequest } from './wire/requests.ts';
 import { originOf, secretsOfAddress, secretsOfHeaders } from './transport/scrub.ts';
 import { rateLimitsOf } from './transport/rate-limit-headers.ts';
@@ -36,10 +37,17 @@ export interface CallerParts {
 export interface AskingOptions extends RequestOptions {
   /** Secrets besides the key that the other side might echo. */
   readonly secrets?: readonly string[];
-  /** Called with every failure, before the retry decision. */
+  /** Called with every failure, before the retry decision, and with every stale connection. */
   readonly onFailure?: (error: unknown) => void;
   /** Returns the time left for the call, in milliseconds. A longer wait is not started. Default: no limit. */
   readonly leftMs?: () => number;
+}
+
+interface AttemptOptions extends AskingOptions {
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  /** Whether to use a fresh connection. Default false. */
+  readonly isFresh?: boolean;
 }
 
 /** Sends requests to the service through the gate and the hooks, and retries them where that is safe. */
@@ -86,7 +94,7 @@ export class Caller {
     const signal = this.untilClosed(options.signal);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#askOnce(request, { ...options, secrets, signal, attempt });
+        return await this.#askUnlessStale(request, { ...options, secrets, signal, attempt });
       } catch (error) {
         options.onFailure?.(error);
         const { isRepeatable, operation, headers } = request;
@@ -165,15 +173,20 @@ export class Caller {
     return this.#parts.surroundings.elapsed();
   }
 
+  /** Repeats a request that met a stale connection: no failure, but one more request at the gate. */
+  async #askUnlessStale<T>(request: ApiRequest<T>, options: AttemptOptions): Promise<WithResponse<T>> {
+    try {
+      return await this.#askOnce(request, options);
+    } catch (error) {
+      if (!(error instanceof StaleConnectionError) || !request.isRepeatable) throw error;
+      options.onFailure?.(error);
+      return this.#askOnce(request, { ...options, isFresh: true });
+    }
+  }
+
   async #askOnce<T>(
     request: ApiRequest<T>,
-    {
-      attempt,
-      signal,
-      timeoutMs,
-      secrets = [],
-      priority,
-    }: AskingOptions & { readonly attempt: number; readonly signal: AbortSignal },
+    { attempt, signal, timeoutMs, isFresh = false, secrets = [], priority }: AttemptOptions,
   ): Promise<WithResponse<T>> {
     const { gate } = this.#parts;
     const note: RequestNote = { operation: request.operation, method: request.method, path: request.path, attempt };
@@ -188,7 +201,7 @@ export class Caller {
     this.#unanswered += 1;
     const scrub = this.scrub(secrets);
     try {
-      const answer = await this.#noted(note, scrub, () => this.#transport.ask(request, { signal, timeoutMs }));
+      const answer = await this.#noted(note, scrub, () => this.#transport.ask(request, { signal, timeoutMs, isFresh }));
       this.#report(answer, number);
       if (!isSuccess(answer.status)) throw serviceError(answer, scrub, Date.now());
       return { data: request.read(answer), response: responseOf(answer, attempt) };

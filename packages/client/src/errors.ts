@@ -214,6 +214,9 @@ export class FileUnreadableError extends UploadError {
   override readonly name = 'FileUnreadableError';
 }
 
+/** The reason of every abort by a client that was disposed of. */
+export const clientClosed = new Error('the client was closed');
+
 /** The caller's signal fired, or the client was closed. `cause` is the signal's reason. */
 export class AbortedError extends ServiceError {
   override readonly name = 'AbortedError';
@@ -221,7 +224,8 @@ export class AbortedError extends ServiceError {
   override readonly cause: unknown;
 
   constructor(what: string, signal?: AbortSignal) {
-    super(`${what} was aborted`, { code: 'aborted' });
+    const why = signal?.reason === clientClosed ? `: ${clientClosed.message}` : '';
+    super(`${what} was aborted${why}`, { code: 'aborted' });
     this.cause = signal?.reason;
   }
 }

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent } from 'node:http';
-import type { ClientRequest } from 'node:http';
+import type { AgentOptions, ClientRequest } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
+import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { RequestError, TimeoutError } from 'got';
@@ -22,34 +23,85 @@ import type { Authorities } from './trusting-agent.ts';
  */
 const addressTimeoutMs = 1_500;
 
+/** The agents made here, which resolve names with the lookup of each request. */
+const ours = new WeakSet<object>();
+
+/** A pair of agents, by protocol. */
+export interface Connections extends Disposable {
+  readonly http: HttpAgent;
+  readonly https: HttpsAgent;
+}
+
+/** The longest time that a connection waits for its next request, in milliseconds; the server may ask for less. */
+const longestIdleMs = 15_000;
+
+/**
+ * Age beyond which a connection gets no further request, in milliseconds: changes of a name's addresses, of a
+ * certificate and of a load balancer's hosts take effect within it.
+ */
+const longestAgeMs = 60_000;
+
 /**
  * Creates agents that open a new connection for every request. A server may close a kept-alive connection just as a
  * request is being written: 13 of 60 POSTs ended in ECONNRESET (measured), each a create request with an unknown
- * outcome. At 1,000 requests an hour the handshakes cost nothing.
+ * outcome.
  *
  * @param proxyEnv for https only
  * @param ca certificates (PEM) to trust in addition to Node's
  */
-export function freshConnections(
-  proxyEnv: ProxyEnvironment,
-  ca: Authorities = {},
-): { readonly http: HttpAgent; readonly https: HttpsAgent } {
-  warnOfIgnoredProxy(proxyEnv);
+export function freshConnections(proxyEnv: ProxyEnvironment, ca: Authorities = {}): Connections {
+  return connections(proxyEnv, ca, { keepAlive: false });
+}
+
+/**
+ * Creates agents that keep connections open, for requests that may be repeated. Idle connections do not keep the
+ * process alive. Parameters as for `freshConnections`.
+ */
+export function keptConnections(proxyEnv: ProxyEnvironment, ca: Authorities = {}): Connections {
+  const kept = connections(proxyEnv, ca, {
+    keepAlive: true,
+    maxSockets: 50,
+    maxFreeSockets: 10,
+    timeout: longestIdleMs,
+  });
+  for (const agent of [kept.http, kept.https]) limitAge(agent);
+  return kept;
+}
+
+function limitAge(agent: HttpAgent): void {
+  const firstKept = new WeakMap<object, number>();
+  const keepSocketAlive = agent.keepSocketAlive.bind(agent);
+  agent.keepSocketAlive = (socket) => {
+    const since = firstKept.get(socket) ?? performance.now();
+    firstKept.set(socket, since);
+    return performance.now() - since < longestAgeMs && keepSocketAlive(socket);
+  };
+}
+
+function connections(proxyEnv: ProxyEnvironment, ca: Authorities, options: AgentOptions): Connections {
   const proxy = proxyIn(proxyEnv);
-  const common = { keepAlive: false, autoSelectFamilyAttemptTimeout: addressTimeoutMs };
+  const common = { ...options, autoSelectFamilyAttemptTimeout: addressTimeoutMs };
   // With ALPN, a server that speaks only HTTP/2 refuses the connection, not the request (RFC 7301 section 3.2).
   const protocols = { ALPNProtocols: ['http/1.1'] };
   // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
   const strict = { rejectUnauthorized: true };
+  // No proxy: plain http is only for this machine. A proxy would see the key and the file, and has its own `localhost`.
+  const http = new HttpAgent(common);
+  const proxied = { proxyEnv: proxyEnvOf(proxyEnv, proxy) };
+  const https = new TrustingAgent({ ...common, ...protocols, ...strict, ...proxied }, ca, proxy);
+  ours.add(http).add(https);
   return {
-    // No proxy: plain http is only for this machine. A proxy would see the key and the file, and has its own
-    // `localhost`.
-    http: new HttpAgent(common),
-    https: new TrustingAgent({ ...common, ...protocols, ...strict, proxyEnv: proxyEnvOf(proxyEnv, proxy) }, ca, proxy),
+    http,
+    https,
+    [Symbol.dispose]: () => {
+      http.destroy();
+      https.destroy();
+    },
   };
 }
 
-function warnOfIgnoredProxy(proxyEnv: ProxyEnvironment): void {
+/** Warns if this Node cannot use the proxy that the environment names. */
+export function warnOfIgnoredProxy(proxyEnv: ProxyEnvironment): void {
   const isWanted = ['HTTPS_PROXY', 'https_proxy'].some((name) => (proxyEnv[name] ?? '') !== '');
   if (knowsProxies || !isWanted) return;
   process.emitWarning(
@@ -64,6 +116,9 @@ function warnOfIgnoredProxy(proxyEnv: ProxyEnvironment): void {
  */
 export const connectTimeouts = { lookup: 15_000, connect: 10_000, secureConnect: 10_000 } as const;
 
+/** The addresses at which TLS verified the peers of open connections. */
+const peers = new WeakMap<Socket, string | null>();
+
 /**
  * Tracks whether a request can have left this machine, which is impossible until the connection and its TLS handshake
  * are complete. Also records the peer's address.
@@ -71,13 +126,33 @@ export const connectTimeouts = { lookup: 15_000, connect: 10_000, secureConnect:
 export class Line {
   readonly #up = Promise.withResolvers<void>();
   #isUp = false;
+  #isMocked = false;
+  #isLookedUp = false;
+  #isReused = false;
+  #isAnswered = false;
   #peer: string | null = null;
 
   get isUp(): boolean {
     return this.#isUp;
   }
 
-  /** Resolves when bytes can be sent; never if the connection fails. */
+  /**
+   * Whether a mock library took the place of the connection. Such libraries connect only after they have seen the whole
+   * request, and never answer `Expect`.
+   */
+  get isMocked(): boolean {
+    return this.#isMocked;
+  }
+
+  /**
+   * Whether the server closed a kept connection before it answered, as it may at any time (RFC 9112 section 9.3.1).
+   * Meaningful after a failure.
+   */
+  get wasStale(): boolean {
+    return this.#isReused && !this.#isAnswered;
+  }
+
+  /** Resolves when bytes can be sent or a mock takes them; never if the connection fails. */
   get up(): Promise<void> {
     return this.#up.promise;
   }
@@ -87,17 +162,29 @@ export class Line {
     return this.#peer;
   }
 
-  attach(request: ClientRequest): void {
+  /** Records that the connection looks up its name, which only a real one does. */
+  noteLookup(): void {
+    this.#isLookedUp = true;
+  }
+
+  /** @param looksUp whether a real connection would call `noteLookup` */
+  attach(request: ClientRequest, looksUp: boolean): void {
     request.once('socket', (socket) => {
+      this.#isReused = request.reusedSocket;
+      this.#peer = peers.get(socket) ?? null;
       if (isReady(socket)) return this.#rise();
       const isTls = socket instanceof TLSSocket;
       // Node hands over a tunnel socket already connected, and its remote address is the proxy's.
       const isDirect = socket.connecting;
+      // Node begins the lookup before it hands over the socket.
+      this.#isMocked = isDirect && looksUp && !this.#isLookedUp;
+      if (this.#isMocked) this.#up.resolve();
       socket.once(isTls ? 'secureConnect' : 'connect', () => {
-        if (isTls && isDirect) this.#peer = socket.remoteAddress ?? null;
+        if (isTls && isDirect) peers.set(socket, (this.#peer = socket.remoteAddress ?? null));
         this.#rise();
       });
     });
+    request.once('response', () => (this.#isAnswered = true));
     // Fallback for sockets whose readiness is not detected above: a finished request has been sent.
     request.once('finish', () => this.#rise());
   }
@@ -107,6 +194,18 @@ export class Line {
     this.#up.resolve();
   }
 }
+
+/** Whether a connection begins with the lookup of the request: not for a literal address, nor with a caller's agent. */
+export function beginsWithLookup({ protocol, hostname }: URL, agents: Agents): boolean {
+  const agent = protocol === 'https:' ? agents.https : agents.http;
+  return typeof agent === 'object' && ours.has(agent) && isIP(hostname.replace(/^\[|\]$/g, '')) === 0;
+}
+
+/**
+ * A kept connection was closed before the response. Not a failure of the service: the request is repeated on a fresh
+ * connection.
+ */
+export class StaleConnectionError extends ConnectionError {}
 
 /**
  * Translates an error from got, keeping only name, code and message.
@@ -120,9 +219,12 @@ export function connectionFailure(error: unknown, line: Line, url: URL, agents: 
   const code = codeOfFailure(error);
   const message = whyNoAnswer({ cause: error.cause, code, url, proxy: proxyOf(url, agents), isUp: line.isUp });
   const facts = { code, cause: error.cause ?? error };
-  return isTimeout
-    ? new RequestTimeoutError(line.isUp, message, facts)
-    : new ConnectionError(line.isUp, message, facts);
+  if (isTimeout) return new RequestTimeoutError(line.isUp, message, facts);
+  return new (line.wasStale && isClosed(code) ? StaleConnectionError : ConnectionError)(line.isUp, message, facts);
+}
+
+function isClosed(code: string): boolean {
+  return code === 'ECONNRESET' || code === 'EPIPE';
 }
 
 function codeOfFailure(error: RequestError): string {

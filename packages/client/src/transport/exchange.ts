@@ -4,7 +4,7 @@ import got from 'got';
 import type { Agents } from 'got';
 
 import type { Answer } from './answer.ts';
-import { connectionFailure, connectTimeouts } from './connection.ts';
+import { beginsWithLookup, connectionFailure, connectTimeouts } from './connection.ts';
 import type { Line } from './connection.ts';
 import { lookupWith, resolveName } from './name-lookup.ts';
 import { AbortedError, throwIfAborted, UnreadableAnswerError } from '../errors.ts';
@@ -17,6 +17,8 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly json?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: AsyncIterable<Uint8Array> | undefined;
+  /** Whether to send `Expect: 100-continue`, except to a mock. */
+  readonly expects?: boolean;
   readonly agent: Agents;
   /** Replaces the system's name resolution. */
   readonly lookup?: LookupFunction | undefined;
@@ -24,7 +26,8 @@ export interface Exchange {
   readonly signal: AbortSignal;
   /** Timeout for the whole exchange. Uploads have none; their stall watch replaces it. */
   readonly timeoutMs?: number | undefined;
-  readonly onRequest?: (request: ClientRequest) => void;
+  /** Called when the request has a socket, which may not be connected yet. */
+  readonly onSocket?: (request: ClientRequest) => void;
   readonly onExchange?: ((exchange: SeenExchange) => void) | undefined;
 }
 
@@ -61,11 +64,12 @@ const longestAnswerBytes = 4 * 1024 * 1024;
  * @throws {AbortedError} the signal fired
  * @throws {TypeError} `json` cannot be serialised
  */
-export async function exchange({ what, url, line, signal, ...rest }: Exchange): Promise<Answer> {
+export async function exchange({ what, url, line, signal, expects = false, ...rest }: Exchange): Promise<Answer> {
   throwIfAborted(signal, what);
   // Serialised here because got reports a value that is not serialisable as a connection error.
   const json = rest.json === undefined ? undefined : JSON.stringify(rest.json);
-  const headersSent = {
+  const lookup = rest.lookup ?? lookupName;
+  const headersSent: Record<string, string> = {
     ...rest.headers,
     // Without this header, a proxy may compress every response (RFC 9110 section 12.5.3).
     'accept-encoding': 'identity',
@@ -78,7 +82,10 @@ export async function exchange({ what, url, line, signal, ...rest }: Exchange): 
       method: rest.method,
       headers: headersSent,
       agent: rest.agent,
-      dnsLookup: rest.lookup ?? lookupName,
+      dnsLookup: (...asked: Parameters<LookupFunction>) => {
+        line.noteLookup();
+        lookup(...asked);
+      },
       signal: AbortSignal.any([signal, tooLong.signal]),
       timeout: { ...connectTimeouts, ...(rest.timeoutMs !== undefined && { request: rest.timeoutMs }) },
       followRedirect: false,
@@ -90,9 +97,13 @@ export async function exchange({ what, url, line, signal, ...rest }: Exchange): 
       ...(rest.body !== undefined && { body: rest.body }),
     });
     void request.on('request', (sent: ClientRequest) => {
-      line.attach(sent);
+      line.attach(sent, beginsWithLookup(url, rest.agent));
       sent.on('information', ({ statusCode }) => interim.push(statusCode));
-      rest.onRequest?.(sent);
+      sent.once('socket', () => {
+        // Set late, because the constructor of a request with this header would send its headers.
+        if (expects && !line.isMocked) sent.setHeader('expect', (headersSent['expect'] = '100-continue'));
+        rest.onSocket?.(sent);
+      });
     });
     void request.on('downloadProgress', ({ transferred }) => {
       if (transferred > longestAnswerBytes) tooLong.abort();

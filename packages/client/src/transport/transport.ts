@@ -1,9 +1,12 @@
 import { validateHeaderValue } from 'node:http';
+import type { Agents } from 'got';
 
 import type { Answer } from './answer.ts';
-import { freshConnections, Line } from './connection.ts';
+import { freshConnections, keptConnections, Line, warnOfIgnoredProxy } from './connection.ts';
+import type { Connections } from './connection.ts';
 import type { ProxyEnvironment } from './proxy.ts';
 import type { Authorities } from './trusting-agent.ts';
+import { clientClosed } from '../errors.ts';
 import { exchange } from './exchange.ts';
 import type { SeenExchange } from './exchange.ts';
 import type { ApiRequest } from '../wire/requests.ts';
@@ -44,14 +47,16 @@ export interface TransportOptions {
 /** Sends requests to the service and its upload addresses: one request per call, never retried, never redirected. */
 export class Transport implements AsyncDisposable {
   readonly #options: TransportOptions;
-  /** What uploads share; JSON requests use its agent and user agent as well. */
+  /** What uploads share; JSON requests use its user agent as well. */
   readonly #uploads: UploadWorld;
+  /** For requests that may be repeated; creates and uploads get a fresh connection each. */
+  readonly #kept: Connections;
+  readonly #fresh: Connections;
   /**
    * Origins that may receive the key: the service's, which gets it with every request (api-spec section 5), and those
    * that the caller named.
    */
   readonly #trusted: ReadonlySet<string>;
-  readonly #fresh: ReturnType<typeof freshConnections>;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
@@ -60,7 +65,6 @@ export class Transport implements AsyncDisposable {
     requireHeaderValue(options.apiKey.reveal());
     if (options.userAgent !== undefined) validateHeaderValue('user-agent', options.userAgent);
     this.#options = options;
-    this.#fresh = freshConnections(options.proxyEnv ?? process.env, options.ca);
     const {
       baseUrl,
       sendKeyTo,
@@ -71,8 +75,12 @@ export class Transport implements AsyncDisposable {
     } = options;
     const trusted = new Set([new URL(baseUrl).origin, ...sendKeyTo]);
     this.#trusted = trusted;
+    const proxyEnv = options.proxyEnv ?? process.env;
+    warnOfIgnoredProxy(proxyEnv);
+    this.#kept = keptConnections(proxyEnv, options.ca);
+    this.#fresh = freshConnections(proxyEnv, options.ca);
     this.#uploads = {
-      agent: { http: options.agent?.http ?? this.#fresh.http, https: options.agent?.https ?? this.#fresh.https },
+      agent: this.#agents(this.#fresh),
       userAgent,
       bandwidth,
       onExchange,
@@ -99,10 +107,15 @@ export class Transport implements AsyncDisposable {
     return Object.fromEntries(Object.entries(headers).filter(([, value]) => !value.includes(key)));
   }
 
-  /** Sends one request to the service and returns its response. @throws {ServiceError} no response, or an endless one */
+  /**
+   * Sends one request to the service and returns its response.
+   *
+   * @throws {ServiceError} no response, or an endless one
+   * @throws {StaleConnectionError} the server had closed a kept connection; with `isFresh` there is none
+   */
   ask(
     request: ApiRequest<unknown>,
-    options: { readonly signal: AbortSignal; readonly timeoutMs?: number | undefined },
+    options: { readonly signal: AbortSignal; readonly timeoutMs?: number | undefined; readonly isFresh?: boolean },
   ) {
     return this.#track(this.#send(request, options));
   }
@@ -115,13 +128,13 @@ export class Transport implements AsyncDisposable {
 
   /** Aborts running requests and waits for them to finish. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(new Error('the client was closed'));
+    this.#closing.abort(clientClosed);
     await Promise.allSettled(this.#running);
-    this.#fresh.http.destroy();
-    this.#fresh.https.destroy();
+    for (const connections of [this.#kept, this.#fresh]) connections[Symbol.dispose]();
   }
 
-  async #send(request: ApiRequest<unknown>, { signal, timeoutMs }: Parameters<Transport['ask']>[1]): Promise<Answer> {
+  async #send(request: ApiRequest<unknown>, options: Parameters<Transport['ask']>[1]): Promise<Answer> {
+    const { signal, timeoutMs, isFresh = false } = options;
     const url = new URL(`${this.#options.baseUrl}${request.path}`);
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value));
@@ -138,7 +151,7 @@ export class Transport implements AsyncDisposable {
         authorization: `Bearer ${this.#options.apiKey.reveal()}`,
       },
       json: request.json,
-      agent: this.#uploads.agent,
+      agent: this.#agents(request.isRepeatable && !isFresh ? this.#kept : this.#fresh),
       line,
       signal,
       onExchange: this.#options.onExchange,
@@ -146,6 +159,12 @@ export class Transport implements AsyncDisposable {
     });
     if (url.protocol === 'https:') this.#uploads.targets.provedAt(line.peer);
     return answer;
+  }
+
+  /** The caller's agents take the place of ours. */
+  #agents(ours: Connections): Agents {
+    const { http = ours.http, https = ours.https } = this.#options.agent ?? {};
+    return { http, https };
   }
 
   /** Tracks a running request, so that closing the transport can wait for it. */

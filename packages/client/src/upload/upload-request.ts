@@ -1,11 +1,11 @@
 import type { ClientRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Agents } from 'got';
 
 import type { Answer } from '../transport/answer.ts';
 import type { Bandwidth } from './bandwidth.ts';
 import type { FilePass } from './file-pass.ts';
 import { Line } from '../transport/connection.ts';
-import type { freshConnections } from '../transport/connection.ts';
 import { AbortedError, throwIfAborted, UploadServerError } from '../errors.ts';
 import { exchange } from '../transport/exchange.ts';
 import type { SeenExchange } from '../transport/exchange.ts';
@@ -39,7 +39,7 @@ export interface UploadRequest {
 
 /** The parts of the client that an upload uses. */
 export interface UploadWorld {
-  readonly agent: ReturnType<typeof freshConnections>;
+  readonly agent: Agents;
   readonly userAgent: string;
   readonly bandwidth?: Bandwidth | undefined;
   readonly targets: UploadTargets;
@@ -123,15 +123,17 @@ async function send(
       what: 'the upload',
       method,
       url,
-      headers: headersFor(request, length, url, expecting, world),
+      headers: headersFor(request, length, url, world),
+      expects: expecting,
       ...(body !== null && { body }),
       agent: world.agent,
       lookup: target.lookup,
       line,
       signal,
       onExchange: world.onExchange,
-      onRequest: (sent) => {
-        void (expecting ? untilContinue(sent, line, signal) : line.up).then(() => body?.start());
+      onSocket: (sent) => {
+        const isAsking = expecting && !line.isMocked;
+        void (isAsking ? untilContinue(sent, line, signal) : line.up).then(() => body?.start());
         sent.once('response', () => body?.noteAnswer());
         sent.flushHeaders();
       },
@@ -181,7 +183,6 @@ function headersFor(
   { method, headers }: UploadRequest,
   length: number,
   target: URL,
-  expecting: boolean,
   world: UploadWorld,
 ): Readonly<Record<string, string>> {
   const key = world.keyFor(target.origin);
@@ -190,6 +191,5 @@ function headersFor(
     ...(key !== null && { authorization: `Bearer ${key}` }),
     ...headers,
     ...(method !== 'HEAD' && { 'content-length': String(length) }),
-    ...(expecting && { expect: '100-continue' }),
   };
 }

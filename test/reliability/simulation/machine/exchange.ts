@@ -254,14 +254,14 @@ class Trip {
 
   #openBody(): EventEmitter {
     const line = Object.assign(new EventEmitter(), { flushHeaders: () => undefined });
-    this.#request.onRequest?.(line as never);
+    this.#request.onSocket?.(line as never);
     return line;
   }
 
   /** From here on bytes may have left. */
   #linkUp(): void {
     const line = new EventEmitter();
-    this.#request.line.attach(line as never);
+    this.#request.line.attach(line as never, false);
     line.emit('finish');
   }
 
