@@ -34,7 +34,7 @@ export async function linkedPages(read: (path: string) => Promise<Uint8Array>): 
 
 function installed(page: string, text: string): { readonly text: string; readonly linked: readonly string[] } {
   const linked: string[] = [];
-  const moved = text.replaceAll(/\]\((?!https?:|#)([^)#]*)(#[^)]*)?\)/g, (_, link: string, part = '') => {
+  const moved = text.replaceAll(/\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)/g, (_, link: string, part = '') => {
     const target = posix.join(posix.dirname(page), link);
     if (elsewhere[target] === undefined) linked.push(target);
     return `](${posix.relative(posix.dirname(placeOf(page)), placeOf(target))}${part})`;
