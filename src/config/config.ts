@@ -40,7 +40,7 @@ export interface Config extends Readonly<
 
 export interface ServiceConfig extends Readonly<CheckedTree['service']> {
   readonly apiKeyFrom: SecretOrigin;
-  /** Certificate authorities to trust besides those of the system, for the service and its upload hosts. */
+  /** Certificate authorities to trust besides those that come with Node.js, for the service and its upload hosts. */
   readonly authorities: AuthoritiesByHost;
 }
 

@@ -258,7 +258,9 @@ const address = () =>
 const mapping = z.strictObject({
   url: address().describe('Address of the PostgreSQL database: postgres://USER@HOST:PORT/DATABASE.'),
   password: secret('password', 'Password of the user. Written like the key.').optional(),
-  ca: path.optional().describe('PEM file with the certificate authorities to trust. Default: those of the system.'),
+  ca: path
+    .optional()
+    .describe('PEM file with the certificate authorities to trust. Default: those that come with Node.js.'),
   tls: z
     .boolean('must be true or false')
     .optional()
@@ -276,7 +278,7 @@ const tls = z.strictObject({
     .union([path, z.record(hostPattern, path)])
     .optional()
     .describe(
-      'PEM file with authorities to trust besides those of the system, for the service and its upload hosts; or a mapping of host names, like video.example.com or *.example.com, to such files.',
+      'PEM file with authorities to trust besides those that come with Node.js, for the service and its upload hosts; or a mapping of host names, like video.example.com or *.example.com, to such files.',
     ),
 });
 

@@ -48,8 +48,9 @@ ssh-keygen -q -t ed25519 -N '' -f /root/.ssh/id_ed25519
 install -m 644 /root/.ssh/id_ed25519.pub /home/studio/.ssh/authorized_keys`);
     await follow(box(), 'Mount a folder of a NAS', key);
     expect(await box().read('findmnt -n -o FSTYPE /srv/media/nas')).toBe('fuse.sshfs');
-    for (const line of page.match(/^(?:\/\/nas|nas\.).*$/gm) ?? [])
-      expect(await box().read('findmnt --verify --tab-file /dev/stdin || true', { input: line })).not.toMatch(/parse/i);
+    const others = page.match(/^(?:\/\/nas|nas\.).*$/gm) ?? [];
+    await box().read(`printf '%s\\n' ${others.map(quoted).join(' ')} > /run/fstab`);
+    expect(await box().read('findmnt --tab-file /run/fstab -n -o FSTYPE')).toBe('cifs\nnfs');
   });
 
   test('docs/recipes.md: a proxy, which sees names and no keys', async () => {
