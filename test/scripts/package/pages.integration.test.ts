@@ -10,7 +10,7 @@ const pages = files.filter(({ path }) => path.startsWith('usr/share/doc/') && pa
 test.each(pages.map(({ path, content }) => [path, String(content)]))(
   'every link of %s leads to a file of the package',
   (path, text) => {
-    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]*)(?:#[^)]*)?\)/g)].map(([, link = '']) => link);
+    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => link);
     const missing = links.filter((link) => !paths.has(posix.resolve('/', posix.dirname(path), link)));
     expect(missing).toEqual([]);
   },
