@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { ownVersion } from './package/build.ts';
-import { writeNewKeys } from './release/keys.ts';
+import { missingTools } from './package/tools.ts';
+import { keyTools, writeNewKeys } from './release/keys.ts';
 import { releaseParts, requireClean, requireUntagged, tagRelease, writeRelease } from './release/write-release.ts';
 import type { ReleasePart } from './release/write-release.ts';
 
@@ -37,7 +38,11 @@ async function main(args: readonly string[]): Promise<void> {
     },
   });
   if (values.help) return console.log(help);
-  if (values['new-keys'] !== undefined) return writeNewKeys(resolve(values['new-keys']));
+  if (values['new-keys'] !== undefined) {
+    const missing = await missingTools(keyTools);
+    if (missing !== null) throw new Error(missing);
+    return writeNewKeys(resolve(values['new-keys']));
+  }
   const { out, sign, version } = values;
   if (out === undefined) throw new Error('--out DIR is missing; --help lists the options');
   if (sign !== undefined && (version !== undefined || values.dirty || values.fast))

@@ -7,6 +7,9 @@ import { MAINTAINER } from '../package/maintainer.ts';
 
 const run = promisify(execFile);
 
+/** Programs that keys need, and the Debian packages that have them. */
+export const keyTools = { gpg: 'gnupg', minisign: 'minisign' } as const;
+
 /** Names of the secret keys in a directory of `--sign` and `--new-keys`. */
 const secrets = { openpgp: 'openpgp.asc', minisign: 'minisign.key' } as const;
 

@@ -14,7 +14,7 @@ import { missingTools } from '../package/tools.ts';
 import { writeAptRepository } from './apt.ts';
 import { writeDnfRepository } from './dnf.ts';
 import { imageTools, writeImages } from './images.ts';
-import { openKeys } from './keys.ts';
+import { keyTools, openKeys } from './keys.ts';
 import { writeMacTarball } from './macos.ts';
 import { writeProvenance } from './provenance.ts';
 import { writeSboms } from './sbom.ts';
@@ -61,8 +61,7 @@ export async function writeRelease(options: ReleaseOptions): Promise<void> {
   const missing = await missingTools({
     ...Object.assign({}, ...[...wanted].map((part) => tools[part])),
     ...Object.fromEntries(strips),
-    gpg: 'gnupg',
-    minisign: 'minisign',
+    ...keyTools,
   });
   if (missing !== null) throw new Error(missing);
   const version = options.version ?? (await ownVersion(root));

@@ -5,7 +5,7 @@ import { SystemdReport } from '../../systemd/report.ts';
 export default defineConfig({
   test: {
     name: 'release',
-    include: ['test/release/install/*.systemd.test.ts'],
+    include: ['test/release/install/*.systemd.test.ts', 'test/release/*.systemd.test.ts'],
     globalSetup: ['test/release/install/global-setup.ts'],
     reporters: ['default', new SystemdReport('build/install-report.md')],
     fileParallelism: false,
