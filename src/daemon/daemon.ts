@@ -12,6 +12,7 @@ import type { Conductor } from '../pipeline/conductor.ts';
 import type { Answer, Clock, Turn } from '../pipeline/file/ports.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import { isLedgerAway } from '../pipeline/file/store-errors.ts';
+import { aborted } from '../pipeline/wake-up.ts';
 import type { OperatorPauses } from '../pipeline/operator-pauses.ts';
 import type { NamesOfService } from '../pipeline/service-names.ts';
 import type { Fleet } from '../view/hosts/fleet-view.ts';
@@ -145,7 +146,13 @@ export async function startDaemon(
   const shared = stack.use(await state.sharing.join({ ...parts, ...shown, gate: service.gate, events, news }));
   const backups = stack.use(startBackups(ledger, logger));
   const exports = stack.use(
-    startExports({ ledger, events, logger, exports: () => current().exports, hostName: config.hostName }),
+    startExports({
+      ledger,
+      events,
+      logger,
+      exports: () => current().exports,
+      hostName: config.ledger === null ? null : config.hostName,
+    }),
   );
   const daemon = createDaemon(
     config,
@@ -208,7 +215,7 @@ function createDaemon(
     expectations[Symbol.dispose]();
     await folders[Symbol.asyncDispose]();
     await conductor.stop(hurry);
-    if (!hurry.aborted) await world.exports.run();
+    if (!hurry.aborted) await Promise.race([world.exports.run(), aborted(hurry)]);
     if (!hurry.aborted) await world.backups.run();
     await resources.disposeAsync();
   };

@@ -5,6 +5,7 @@ import type { NoteStore } from '../pipeline/file/ports.ts';
 import type { RowStore } from '../pipeline/file/row-groups.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { errnoOf } from '../errno.ts';
+import { unlessHung } from '../unless-hung.ts';
 import type { EventStream } from './events.ts';
 import { appendExport, prepareExport } from '../ledger/exports/export-file.ts';
 import type { KnownEnd } from '../ledger/exports/export-file.ts';
@@ -28,8 +29,8 @@ interface ExportWorld {
   readonly logger: Logger;
   /** The files that the current configuration names. */
   exports(): readonly ExportConfig[];
-  /** Each member of a fleet has files of its own. */
-  readonly hostName: string;
+  /** Each member of a fleet has files of its own; null: no fleet, so the ledger keeps its files if the host is renamed. */
+  readonly hostName: string | null;
 }
 
 const retryEveryMs = 60_000;
@@ -44,12 +45,13 @@ export function startExports(world: ExportWorld): Exports {
   const refused = new Map<string, string>();
   let last: Promise<void> = Promise.resolve();
   let isWaiting = false;
+  let isStopped = false;
 
   const writeAll = async (): Promise<void> => {
     isWaiting = false;
     for (const each of world.exports()) {
       try {
-        await writeOne(each, world);
+        await writeOne(each, world, () => isStopped);
         if (refused.delete(each.path)) world.logger.info('An export is written again', { path: each.path });
       } catch (err) {
         const cause = errnoOf(err) ?? String(err);
@@ -72,17 +74,19 @@ export function startExports(world: ExportWorld): Exports {
   return {
     run,
     [Symbol.asyncDispose]: async () => {
+      isStopped = true;
       clearInterval(timer);
       unlisten();
-      await last;
+      // A call that hangs is like a crash: the next start continues from what the ledger knows.
+      await unlessHung(last);
     },
   };
 }
 
 /** Brings one file up to date. @throws the file system's error, or any error from the ledger */
-async function writeOne({ path, format }: ExportConfig, world: ExportWorld): Promise<void> {
+async function writeOne({ path, format }: ExportConfig, world: ExportWorld, isStopped: () => boolean): Promise<void> {
   const { ledger } = world;
-  const note = `export:${world.hostName}:${path}`;
+  const note = `export:${world.hostName ?? ''}:${path}`;
   const header = headerOf(format);
   const known = progressOf(await ledger.note(note));
   const until = await ledger.lastPassage();
@@ -90,7 +94,7 @@ async function writeOne({ path, format }: ExportConfig, world: ExportWorld): Pro
   const from = Math.min(known?.read ?? 0, until);
   let progress: Progress = { ...(known ?? (await prepareExport(path, null, header))), read: from };
   if (known === null) await ledger.saveNote(note, progress);
-  while (progress.read < until) {
+  while (progress.read < until && !isStopped()) {
     const { videos, read } = await finishedAfter(ledger, progress.read, until);
     if (videos.length > 0) {
       // Known before lines follow, so that a crash in between leaves nothing that would be written twice.

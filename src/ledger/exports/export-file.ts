@@ -23,7 +23,7 @@ const mostRotated = 10_000;
  * crash kept from being known. The caller records the returned end before it appends.
  *
  * @param path not a symbolic link; missing parents are an error
- * @param known what the ledger recorded last; null: nothing yet
+ * @param known what the ledger recorded last; null: nothing yet, so lines that are there already are rotated
  * @param header first line, with its line break; empty: none
  * @returns the end of the file
  * @throws the file system's error, or an error that names what is at the path
@@ -40,16 +40,19 @@ export async function prepareExport(
     const isKnown = known?.ino === ino;
     if (isKnown && size > known.size) await file.truncate(known.size);
     const end = isKnown ? Math.min(size, known.size) : size;
-    if (end < limitBytes) return { ino, size: await begun(file, end, header) };
+    // Another ledger wrote them, or another program: this ledger's first lines may be the same videos.
+    const isStrange = known === null && !(await isStartOf(header, file, end));
+    if (end < limitBytes && !isStrange) return { ino, size: await begun(file, end, header) };
   }
   await rename(path, await freeName(path));
   await syncPath(dirname(path));
   return prepareExport(path, null, header, limitBytes);
 }
 
-/** Appends lines and waits until they are on disk. @returns the new end of the file */
+/** Appends lines to a prepared file and waits until they are on disk. @returns the new end of the file */
 export async function appendExport(path: string, lines: string): Promise<KnownEnd> {
-  await using file = await openExport(path);
+  // A file that is created here would have no header.
+  await using file = await openExport(path, 0);
   await file.appendFile(lines);
   await file.datasync();
   const { ino, size } = await file.stat();
@@ -58,19 +61,30 @@ export async function appendExport(path: string, lines: string): Promise<KnownEn
 
 /** Ends a last line that was cut short, and starts an empty file with its header. @returns the size in bytes */
 async function begun(file: FileHandle, size: number, header: string): Promise<number> {
-  const isTorn = size > 0 && (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer[0] !== 0x0a;
   // Only a crash leaves part of a header.
-  const isPartOfHeader = isTorn && size < header.length;
-  if (isPartOfHeader) await file.truncate(0);
-  if (size === 0 || isPartOfHeader) await file.appendFile(header);
-  else if (isTorn) await file.appendFile('\n');
+  const isPartOfHeader = size < header.length && (await isStartOf(header, file, size));
+  if (isPartOfHeader) {
+    await file.truncate(0);
+    await file.appendFile(header);
+  } else if (size > 0 && (await textAt(file, size - 1, 1)) !== '\n') {
+    await file.appendFile('\n');
+  }
   await file.datasync();
   return (await file.stat()).size;
 }
 
-async function openExport(path: string): Promise<FileHandle> {
-  const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const file = await open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o640);
+/** Whether the whole file is the beginning of this text. */
+async function isStartOf(text: string, file: FileHandle, size: number): Promise<boolean> {
+  return size <= text.length && text.startsWith(await textAt(file, 0, size));
+}
+
+async function textAt(file: FileHandle, position: number, length: number): Promise<string> {
+  return (await file.read({ buffer: Buffer.alloc(length), position })).buffer.toString();
+}
+
+async function openExport(path: string, creation = constants.O_CREAT): Promise<FileHandle> {
+  const { O_RDWR, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(path, O_RDWR | O_APPEND | creation | O_NOFOLLOW | O_NONBLOCK, 0o640);
   const found = await file.stat();
   if (found.isFile()) return file;
   await file.close();

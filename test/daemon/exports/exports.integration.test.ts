@@ -1,14 +1,19 @@
 import { appendFile, mkdir, readdir, readFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { ExportConfig } from '../../../src/config/config.ts';
 import { startExports } from '../../../src/daemon/exports.ts';
 import { prepareExport } from '../../../src/ledger/exports/export-file.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { DropcastEvent } from '../../../src/pipeline/events.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { recordingLogger } from '../../pipeline/silent-logger.ts';
 import { created, ready, someFacts, uploaded } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
+
+type ExportedLedger = Parameters<typeof startExports>[0]['ledger'];
+
+afterEach(() => void vi.useRealTimers());
 
 /** A ledger and the exports of a daemon, as often as one starts. */
 async function desk({ to = 'links.csv' }: { readonly to?: string } = {}) {
@@ -21,29 +26,29 @@ async function desk({ to = 'links.csv' }: { readonly to?: string } = {}) {
   const listeners = new Set<(event: DropcastEvent) => void>();
   /** Set by a test: the daemon dies where it would note how far the file is, this many notes later. */
   const dies = { afterNotes: Infinity };
-  const start = () =>
+  const start = (from: ExportedLedger = ledger) =>
     startExports({
       ledger: {
-        ...ledger,
+        ...from,
         saveNote: async (name, record) => {
           if ((dies.afterNotes -= 1) < 0) throw new Error('killed');
-          await ledger.saveNote(name, record);
+          await from.saveNote(name, record);
         },
       },
       events: { listen: (listener) => (listeners.add(listener), () => listeners.delete(listener)) },
       logger,
       exports: () => exports,
-      hostName: 'ingest1',
+      hostName: null,
     });
-  const finish = async (id: string, other: Partial<Facts> = {}): Promise<Facts> => {
-    const found = await ledger.load(id);
-    const first = found ?? (await ledger.insert(someFacts({ id, path: `${id}.mp4` })).then(() => ledger.load(id)));
+  const finish = async (id: string, other: Partial<Facts> = {}, into: Ledger = ledger): Promise<Facts> => {
+    const found = await into.load(id);
+    const first = found ?? (await into.insert(someFacts({ id, path: `${id}.mp4` })).then(() => into.load(id)));
     if (first === null) throw new Error('there is no row');
-    const sent = await ledger.save({ ...first, ...created, videoId: `vid_${id}`, ...other });
-    const processed = await ledger.save({ ...sent, ...uploaded, videoId: sent.videoId });
+    const sent = await into.save({ ...first, ...created, videoId: `vid_${id}`, ...other });
+    const processed = await into.save({ ...sent, ...uploaded, videoId: sent.videoId });
     const embedUrl = `https://video.example.com/embed/${sent.videoId ?? ''}`;
     const plan = processed.plan && { ...processed.plan, publish: [] };
-    return ledger.save({ ...processed, ...ready, videoId: sent.videoId, embedUrl, plan, end: 'done', endedAt: 60_000 });
+    return into.save({ ...processed, ...ready, videoId: sent.videoId, embedUrl, plan, end: 'done', endedAt: 60_000 });
   };
   const moved = own.move();
   return {
@@ -160,6 +165,56 @@ describe('exports', () => {
     await it.finish('three');
     await it.once();
     expect(await it.text()).toMatch(/^path,.*\r\n.*vid_three.*\r\n$/);
+  });
+
+  test('a new ledger, which writes all videos again, starts a new file', async () => {
+    await using it = await desk();
+    await it.finish('one');
+    await it.once();
+    await using ledger = await openLedger(it.scratch.file('other'));
+    await using again = it.start(ledger);
+    await it.finish('two', {}, ledger);
+    await again.run();
+    expect(await it.ids()).toEqual(['vid_two']);
+    expect(await readFile(it.scratch.file('links.1.csv'), 'utf8')).toContain('vid_one');
+  });
+
+  test.each(['mine', 'mine\n', 'path,title\r\n'])('a file of another program, %j, is put aside whole', async (text) => {
+    await using it = await desk();
+    await writeFile(it.path, text);
+    await it.finish('one');
+    await it.once();
+    expect(await readFile(it.scratch.file('links.1.csv'), 'utf8')).toBe(text);
+    expect(await it.text()).toMatch(/^path,.*\r\n.*vid_one.*\r\n$/);
+  });
+
+  test('a file that replaced the known one keeps its text', async () => {
+    await using it = await desk();
+    await it.finish('one');
+    await it.once();
+    await writeFile(`${it.path}.other`, 'mine');
+    await rename(`${it.path}.other`, it.path);
+    await it.finish('two');
+    await it.once();
+    expect(await it.text()).toMatch(/^mine\n.*vid_two.*\r\n$/);
+  });
+
+  test('a call that hangs does not keep the daemon from stopping', async () => {
+    await using it = await desk();
+    await it.finish('one');
+    const hung = Promise.withResolvers<void>();
+    const saving = vi.fn(() => hung.promise);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const exports = it.start({ ...it.ledger, saveNote: saving });
+    void exports.run();
+    await vi.waitUntil(() => saving.mock.calls.length === 1);
+    const stopped = exports[Symbol.asyncDispose]();
+    await vi.advanceTimersByTimeAsync(5_000);
+    await stopped;
+    // A stopped export writes no further line.
+    hung.resolve();
+    await exports.run();
+    expect(await it.ids()).toEqual([]);
   });
 
   test.each([
