@@ -181,8 +181,13 @@ function commonCause(files: readonly FileNews[]): Cause {
   });
 }
 
+/** Longest link to a video in a message, so that a message fits into what chats and ntfy accept. */
+const longestLink = 500;
+
 function linkOf({ embedUrl }: FileNews): readonly string[] {
-  return embedUrl === null ? [] : [embedUrl];
+  if (embedUrl === null || embedUrl.length > longestLink) return [];
+  // Senders break up what begins a mention or a link in a chat's markup. Encoded, the address leads to the same page.
+  return [embedUrl.replaceAll(/@|\](?=[([])/g, encodeURIComponent)];
 }
 
 function names(files: readonly FileNews[], below: (file: FileNews) => readonly string[] = () => []): readonly string[] {

@@ -47,6 +47,15 @@ describe('notifications about files', () => {
     expect(message?.body.split('sudo setfacl')).toHaveLength(2);
   });
 
+  test.each([
+    ['https://v.example.com/@news/clip', ['https://v.example.com/%40news/clip']],
+    ['https://v.example.com/a](https://w.example.com)', ['https://v.example.com/a%5D(https://w.example.com)']],
+    [`https://v.example.com/${'a'.repeat(600)}`, []],
+  ])('a link to a video works in every chat, and is left out if it is too long: %s', (embedUrl, links) => {
+    const [message] = fileMessages(files(1, { embedUrl }), 0);
+    expect(message?.body.split('\n').slice(1)).toEqual(links);
+  });
+
   test('where live videos are watched, as far as the service names it', () => {
     const watched = (n: number): FileNews[] => files(n, { embedUrl: 'https://video.example.com/embed/vid_1' });
     const body = (news: readonly FileNews[]) => fileMessages(news, 1)[0]?.body.split('\n');
