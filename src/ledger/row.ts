@@ -232,7 +232,7 @@ export function checksumOfValues(names: readonly string[], values: readonly unkn
 
 /**
  * Columns that are younger than some rows. Empty, they are not part of the checksum, so a row from before keeps its own.
- * A schema step that adds a column to `file` or `history` adds its name here.
+ * A schema step that adds a column to `file` or `history` adds its name here, and the column is null in older rows.
  */
 const laterColumns: ReadonlySet<string> = new Set(['failure']);
 
