@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
-import { ConnectionError } from '../../../packages/client/src/errors.ts';
+import { AbortedError, ConnectionError } from '../../../packages/client/src/errors.ts';
 import { keptConnections, Line } from '../../../packages/client/src/transport/connection.ts';
 import { exchange } from '../../../packages/client/src/transport/exchange.ts';
 import { startProxy } from '../../security/proxy.ts';
@@ -112,6 +112,13 @@ describe('a connection that the server has closed meanwhile', () => {
     expect(opened.passed.map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
   });
 
+  test('is no failure either for requests that waited for a connection', async () => {
+    await using host = await startNoting(answeringOnce());
+    await using opened = openDaemonClient(host.origin);
+    const answered = await Promise.all(Array.from({ length: 60 }, () => opened.client.feeds.list()));
+    expect(answered).toHaveLength(60);
+  });
+
   test('is a failure if the fresh connection breaks as well', async () => {
     let answered = 0;
     await using host = await startNoting((message, response) => {
@@ -158,9 +165,12 @@ describe('a kept connection', () => {
     vi.restoreAllMocks();
   });
 
-  const ask = async (agent: ReturnType<typeof keptConnections>, origin: string): Promise<Line> => {
+  const ask = async (
+    agent: ReturnType<typeof keptConnections>,
+    origin: string,
+    { signal } = new AbortController(),
+  ): Promise<Line> => {
     const line = new Line();
-    const { signal } = new AbortController();
     await exchange({ what: 'list feeds', url: new URL(origin), method: 'GET', headers: {}, agent, line, signal });
     return line;
   };
@@ -174,6 +184,24 @@ describe('a kept connection', () => {
     for (const _ of [1, 2]) expect((await ask(proxied, host.origin)).peer).toBeNull();
     expect(proxy.asked).toHaveLength(1);
     expect(host.sockets.size).toBe(2);
+  });
+
+  test('is never one that an aborted request has left half open, because its peer would stay unknown', async () => {
+    await using host = await startServer((_, response) => response.end('{}'), { tls: selfSigned });
+    using agent = keptConnections({}, selfSigned.cert);
+    const aborting = new AbortController();
+    const { addRequest } = agent.https as unknown as { addRequest: (...args: unknown[]) => void };
+    // Before Node hands the new connection to the request.
+    const abortsFirst = (...args: unknown[]): void => {
+      addRequest.apply(agent.https, args);
+      aborting.abort();
+    };
+    Object.assign(agent.https, { addRequest: abortsFirst });
+    await expect(ask(agent, host.origin, aborting)).rejects.toBeInstanceOf(AbortedError);
+    Object.assign(agent.https, { addRequest });
+    const idle = () => Object.values(agent.https.freeSockets).flatMap((sockets) => sockets ?? []);
+    await until('the connection is up or given up', () => idle().every(({ connecting }) => !connecting));
+    expect((await ask(agent, host.origin)).peer).toBe('127.0.0.1');
   });
 
   test('gets no further request when it is a minute old', async () => {

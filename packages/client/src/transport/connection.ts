@@ -72,6 +72,8 @@ function limitAge(agent: HttpAgent): void {
   const firstKept = new WeakMap<object, number>();
   const keepSocketAlive = agent.keepSocketAlive.bind(agent);
   agent.keepSocketAlive = (socket) => {
+    // A request aborted at once frees its connection before it is up. No `Line` would record the peer.
+    if (!isReady(socket as Socket)) return false;
     const since = firstKept.get(socket) ?? performance.now();
     firstKept.set(socket, since);
     return performance.now() - since < longestAgeMs && keepSocketAlive(socket);
@@ -118,6 +120,9 @@ export const connectTimeouts = { lookup: 15_000, connect: 10_000, secureConnect:
 
 /** The addresses at which TLS verified the peers of open connections. */
 const peers = new WeakMap<Socket, string | null>();
+
+/** Connections that have carried a response. Node's `reusedSocket` excludes requests that waited for a connection. */
+const used = new WeakSet<Socket>();
 
 /**
  * Tracks whether a request can have left this machine, which is impossible until the connection and its TLS handshake
@@ -170,7 +175,8 @@ export class Line {
   /** @param looksUp whether a real connection would call `noteLookup` */
   attach(request: ClientRequest, looksUp: boolean): void {
     request.once('socket', (socket) => {
-      this.#isReused = request.reusedSocket;
+      this.#isReused = request.reusedSocket || used.has(socket);
+      request.once('response', () => used.add(socket));
       this.#peer = peers.get(socket) ?? null;
       if (isReady(socket)) return this.#rise();
       const isTls = socket instanceof TLSSocket;
