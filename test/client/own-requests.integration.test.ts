@@ -137,6 +137,13 @@ describe('any other request', () => {
     expect(await failure(opened.client.request({ method: 'GET', path }))).toBeInstanceOf(TypeError);
   });
 
+  test('cannot have a body if it is a GET', async () => {
+    await using opened = openClient('http://127.0.0.1:9/v1');
+    const error = await failure(opened.client.request({ method: 'GET', path: '/a', json: { a: 1 } }));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(opened.requests).toEqual([]);
+  });
+
   test('cannot use another method', async () => {
     await using opened = openClient('http://127.0.0.1:9/v1');
     const request = { method: 'CONNECT', path: '/a' } as unknown as Parameters<typeof opened.client.request>[0];
@@ -161,6 +168,10 @@ describe('an agent of the caller', () => {
     await using later = openClient(service.baseUrl, { agent: { http } });
     await later.client.videos.get('vid_1');
     http.destroy();
+  });
+
+  test.each([new Agent(), { HTTPS: new Agent() }])('is not ignored if it has no protocol: %#', (agent) => {
+    expect(() => openClient('http://127.0.0.1:9', { agent: agent as never })).toThrow(/^createVideoClient agent/);
   });
 
   test('for https replaces ca and proxyEnv, which is said', () => {

@@ -40,6 +40,18 @@ describe('a source', () => {
     ]);
   });
 
+  test.each([{ size: Number.NaN }, { size: 1.5 }, { size: -1 }, { size: Infinity }, { size: 3, name: 7 }])(
+    'cannot be a blob with %o: no record is created',
+    async (wrong) => {
+      await using service = await startTinyService();
+      await using opened = openClient(service.baseUrl);
+      const blob = new Blob(['abc']);
+      const given = { slice: () => blob, arrayBuffer: () => blob.arrayBuffer(), ...wrong } as Blob;
+      expect(await failure(opened.client.videos.upload(given, fields))).toBeInstanceOf(TypeError);
+      expect(opened.requests).toEqual([]);
+    },
+  );
+
   test('may be a file: URL, also with letters that URLs escape', async () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);

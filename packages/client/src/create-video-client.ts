@@ -14,6 +14,7 @@ import { Caller } from './caller.ts';
 import type { VideoClientOptions } from './client-options.ts';
 import { Hooks } from './hooks.ts';
 import {
+  agentKeys,
   channelChangeKeys,
   clientKeys,
   customKeys,
@@ -43,6 +44,7 @@ export function createVideoClient(options: VideoClientOptions): VideoClient {
 /** Like `createVideoClient`, with the clock and random numbers supplied by a test. */
 export function openVideoClient(options: VideoClientOptions, surroundings: Surroundings): VideoClient {
   requireKeys('createVideoClient', [options, clientKeys]);
+  requireKeys('createVideoClient agent', [options.agent ?? {}, agentKeys]);
   const settings = settingsOf(options);
   const hooks = new Hooks(options);
   const transport = new Transport({ ...settings, onExchange: (exchange) => hooks.exchange(exchange) });

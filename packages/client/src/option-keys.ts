@@ -39,6 +39,8 @@ export const clientKeys: KeysOf<VideoClientOptions> = {
   logger: true,
 };
 
+export const agentKeys: KeysOf<NonNullable<VideoClientOptions['agent']>> = { http: true, https: true };
+
 export const requestKeys: KeysOf<RequestOptions> = {
   signal: true,
   timeoutMs: true,

@@ -24,7 +24,10 @@ export async function seekableOf(source: UploadSource): Promise<SeekableSource> 
   if (typeof source === 'string') return await fileAt(source);
   if (source instanceof URL) return await fileAt(pathOf(source));
   if (isUint8Array(source)) return ofBytes(source);
-  if (isBlob(source)) return ofBlob(source);
+  if (isBlob(source)) {
+    requireWithin('size', source.size, [0, Number.MAX_SAFE_INTEGER]);
+    return ofBlob(source);
+  }
   requireSource(source);
   requireWithin('sizeBytes', source.sizeBytes, [0, Number.MAX_SAFE_INTEGER]);
   if ('openReader' in source) return source;
@@ -43,8 +46,9 @@ function pathOf(url: URL): string {
 }
 
 function isBlob(source: object | null): source is BlobSource {
-  const { size, slice, arrayBuffer }: Partial<BlobSource> = source ?? {};
-  return typeof size === 'number' && typeof slice === 'function' && typeof arrayBuffer === 'function';
+  const { name = '', size, slice, arrayBuffer }: Partial<BlobSource> = source ?? {};
+  const hasFields = typeof size === 'number' && typeof name === 'string';
+  return hasFields && typeof slice === 'function' && typeof arrayBuffer === 'function';
 }
 
 /** Checks the source's shape, since untyped programs may pass anything. */

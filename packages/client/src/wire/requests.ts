@@ -195,7 +195,7 @@ export interface CustomRequest {
   /** Path below `baseUrl`, from `/` on, encoded, without a query. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
-  /** The JSON object of the body. Default: no body. */
+  /** The JSON object of the body, not for GET. Default: no body. */
   readonly json?: Readonly<Record<string, unknown>> | undefined;
   /**
    * Whether repeating the request is harmless even if the service already carried out an earlier attempt. Default: true
@@ -204,12 +204,13 @@ export interface CustomRequest {
   readonly isRepeatable?: boolean | undefined;
 }
 
-/** @throws {TypeError} the path could leave the base address, or has a query */
+/** @throws {TypeError} the path could leave the base address or has a query, or a GET has a body */
 export function customRequest({ method, path, query, json, isRepeatable }: CustomRequest): ApiRequest<unknown> {
   if (!/^(?:\/[\w!$&'()*+,;=:@%~.-]*)+$/.test(path) || /\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path))
     throw new TypeError('path must start with / and be encoded, without . and .. segments and without a query');
   if (!/^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method))
     throw new TypeError('method must be GET, POST, PUT, PATCH or DELETE');
+  if (method === 'GET' && json !== undefined) throw new TypeError('a GET has no json: use query');
   const operation = `${method} ${path}`;
   return {
     operation,
