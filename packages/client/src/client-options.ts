@@ -61,7 +61,9 @@ export interface VideoClientOptions {
    * Agents of Node or of another package that open the connections instead of this client's own, for example through a
    * SOCKS proxy. An https agent replaces `ca` and `proxyEnv`, which are then refused, and decides what is trusted. Agents
    * stay open when the client is closed. With `keepAlive`, a create request may meet a connection that the service has
-   * just closed, and nothing then shows whether it arrived.
+   * just closed, and nothing then shows whether it arrived. An agent that resolves names itself, or has connections of
+   * other parts of the program, bypasses the check that an upload address is not nearer than the service; only literal
+   * addresses are then checked.
    */
   readonly agent?: { readonly http?: HttpAgent | undefined; readonly https?: HttpsAgent | undefined } | undefined;
   /**
