@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { createServer } from 'node:http';
+import { Agent, createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { AbortedError, ConnectionError } from '../../../packages/client/src/errors.ts';
 import { keptConnections, Line } from '../../../packages/client/src/transport/connection.ts';
@@ -53,6 +53,17 @@ describe('connections', () => {
     await opened.client.videos.create(request);
     await opened.client.videos.delete('vid_1');
     expect(host.used).toEqual(['GET 1', 'POST 2', 'GET 1', 'POST 3', 'DELETE 1']);
+  });
+
+  test('are fresh for each create also where the program limits those of all agents', async () => {
+    const limits: { defaultMaxSockets?: number } = Agent;
+    const { defaultMaxSockets } = limits;
+    limits.defaultMaxSockets = 1;
+    onTestFinished(() => void Object.assign(limits, { defaultMaxSockets }));
+    await using host = await startNoting((_, response) => response.end(created));
+    await using opened = openDaemonClient(host.origin);
+    await Promise.all([1, 2, 3].map(() => opened.client.videos.create(request)));
+    expect(host.used).toEqual(['POST 1', 'POST 2', 'POST 3']);
   });
 
   test('are kept for creates with a key that the service honours', async () => {

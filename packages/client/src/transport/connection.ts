@@ -50,7 +50,8 @@ const longestAgeMs = 60_000;
  * @param ca certificates (PEM) to trust in addition to Node's
  */
 export function freshConnections(proxyEnv: ProxyEnvironment, ca: Authorities = {}): Connections {
-  return connections(proxyEnv, ca, { keepAlive: false });
+  // Node keeps the connections of any agent whose number is limited, as `Agent.defaultMaxSockets` of the program may do.
+  return connections(proxyEnv, ca, { keepAlive: false, maxSockets: Infinity });
 }
 
 /**
