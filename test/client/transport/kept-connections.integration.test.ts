@@ -56,7 +56,7 @@ describe('connections', () => {
   });
 
   test('are fresh for each create also where the program limits those of all agents', async () => {
-    const limits: { defaultMaxSockets?: number } = Agent;
+    const limits = Agent as unknown as { defaultMaxSockets?: number };
     const { defaultMaxSockets } = limits;
     limits.defaultMaxSockets = 1;
     onTestFinished(() => void Object.assign(limits, { defaultMaxSockets }));
@@ -213,6 +213,16 @@ describe('a kept connection', () => {
     const idle = () => Object.values(agent.https.freeSockets).flatMap((sockets) => sockets ?? []);
     await until('the connection is up or given up', () => idle().every(({ connecting }) => !connecting));
     expect((await ask(agent, host.origin)).peer).toBe('127.0.0.1');
+  });
+
+  test('gets no further request when it is a minute old, also if requests wait for it', async () => {
+    await using host = await startNoting((_, response) => response.end('{}'));
+    using agent = keptConnections({});
+    const now = performance.now();
+    let reads = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now + 60_000 * reads++);
+    await Promise.all(Array.from({ length: 110 }, () => ask(agent, host.origin)));
+    expect(new Set(host.used).size).toBeGreaterThan(50);
   });
 
   test('gets no further request when it is a minute old', async () => {

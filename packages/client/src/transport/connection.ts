@@ -70,15 +70,17 @@ export function keptConnections(proxyEnv: ProxyEnvironment, ca: Authorities = {}
 }
 
 function limitAge(agent: HttpAgent): void {
-  const firstKept = new WeakMap<object, number>();
+  const firstFree = new WeakMap<Socket, number>();
+  // Ahead of Node's own listener, which passes a connection to the next request that waits, and replaces a closed one.
+  agent.prependListener('free', (socket: Socket) => {
+    const now = performance.now();
+    const since = firstFree.get(socket) ?? now;
+    firstFree.set(socket, since);
+    if (now - since >= longestAgeMs) socket.destroy();
+  });
   const keepSocketAlive = agent.keepSocketAlive.bind(agent);
-  agent.keepSocketAlive = (socket) => {
-    // A request aborted at once frees its connection before it is up. No `Line` would record the peer.
-    if (!isReady(socket as Socket)) return false;
-    const since = firstKept.get(socket) ?? performance.now();
-    firstKept.set(socket, since);
-    return performance.now() - since < longestAgeMs && keepSocketAlive(socket);
-  };
+  // A request aborted at once frees its connection before it is up. No `Line` would record the peer.
+  agent.keepSocketAlive = (socket) => isReady(socket as Socket) && keepSocketAlive(socket);
 }
 
 function connections(proxyEnv: ProxyEnvironment, ca: Authorities, options: AgentOptions): Connections {
