@@ -173,7 +173,7 @@ describe('@dropcast/client', () => {
     expect(bytes).toBeLessThan(20e6);
   });
 
-  test('takes at most 38 kB in a bundle, without got and what it needs', async () => {
+  test('takes at most 38.5 kB in a bundle, without got and what it needs', async () => {
     const entry = join(program, 'node_modules/@dropcast/client/dist/index.js');
     const built = await build({
       input: entry,
@@ -184,7 +184,7 @@ describe('@dropcast/client', () => {
     });
     const bytes = gzipSync(built.output[0].code, { level: 9 }).length;
     console.log(`@dropcast/client takes ${(bytes / 1000).toFixed(1)} kB in a bundle, gzipped, without got`);
-    expect(bytes).toBeLessThan(38_000);
+    expect(bytes).toBeLessThan(38_500);
   });
 
   describe('in another program', () => {
