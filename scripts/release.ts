@@ -4,7 +4,14 @@ import { parseArgs } from 'node:util';
 import { ownVersion } from './package/build.ts';
 import { missingTools } from './package/tools.ts';
 import { keyTools, writeNewKeys } from './release/keys.ts';
-import { releaseParts, requireClean, requireUntagged, tagRelease, writeRelease } from './release/write-release.ts';
+import {
+  releaseParts,
+  requireClean,
+  requireInstalled,
+  requireUntagged,
+  tagRelease,
+  writeRelease,
+} from './release/write-release.ts';
 import type { ReleasePart } from './release/write-release.ts';
 
 const help = `Usage: npm run release -- --out DIR [options]
@@ -16,7 +23,7 @@ manual pages, tarballs for macOS, bills of materials, provenance, checksums and 
   --sign KEYS      directory with the keys of the release; also tags the commit. Default: throw-away keys, no tag
   --new-keys KEYS  writes new keys into a directory, and nothing else
   --url URL        address that the tree will have (default: https://packages.example.com/dropcast)
-  --only PARTS     some of: ${releaseParts.join(', ')} (with commas between them)
+  --only PARTS     some of: ${releaseParts.join(', ')} (with commas between them); not with --sign
   --version V      another version than package.json has, to try an upgrade; not with --sign
   --fast           compresses little, to try a release
   --dirty          accepts a checkout with changes; not with --sign
@@ -30,7 +37,7 @@ async function main(args: readonly string[]): Promise<void> {
       sign: { type: 'string' },
       'new-keys': { type: 'string' },
       url: { type: 'string', default: 'https://packages.example.com/dropcast' },
-      only: { type: 'string', default: releaseParts.join(',') },
+      only: { type: 'string' },
       version: { type: 'string' },
       fast: { type: 'boolean', default: false },
       dirty: { type: 'boolean', default: false },
@@ -45,15 +52,18 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const { out, sign, version } = values;
   if (out === undefined) throw new Error('--out DIR is missing; --help lists the options');
-  if (sign !== undefined && (version !== undefined || values.dirty || values.fast))
+  if (sign !== undefined && (version ?? values.only ?? (values.dirty || values.fast || undefined)) !== undefined)
     throw new Error(
-      'a signed release is whole, of a commit, and of the version in package.json: leave out --version, --dirty and --fast',
+      'a signed release is whole, of a commit, and of the version in package.json: leave out --only, --version, --dirty and --fast',
     );
-  const parts = partsOf(values.only);
+  const parts = values.only === undefined ? releaseParts : partsOf(values.only);
   const root = resolve(import.meta.dirname, '..');
-  if (!values.dirty) await requireClean(root);
+  if (!values.dirty) {
+    await requireClean(root);
+    await requireInstalled(root);
+  }
   if (sign !== undefined) await requireUntagged(root, await ownVersion(root));
-  await writeRelease({
+  const commit = await writeRelease({
     root,
     out: resolve(out),
     keys: sign === undefined ? null : resolve(sign),
@@ -61,9 +71,12 @@ async function main(args: readonly string[]): Promise<void> {
     parts,
     isFast: values.fast,
     ...(version !== undefined && { version }),
-    tell: (text) => console.error(`${(performance.now() / 1_000).toFixed(1).padStart(6)} s  ${text}`),
+    tell: (text) => {
+      stop.signal.throwIfAborted();
+      console.error(`${(performance.now() / 1_000).toFixed(1).padStart(6)} s  ${text}`);
+    },
   });
-  if (sign !== undefined) await tagRelease(root, await ownVersion(root));
+  if (sign !== undefined) await tagRelease(root, await ownVersion(root), commit);
 }
 
 function partsOf(list: string): readonly ReleasePart[] {
@@ -74,10 +87,16 @@ function partsOf(list: string): readonly ReleasePart[] {
   });
 }
 
+/** A stopped release fails at its next step, and so removes secret keys and scratch files. */
+const stop = new AbortController();
+
 if (import.meta.main) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
   try {
     await main(process.argv.slice(2));
-  } catch (error) {
+  } catch (caught) {
+    const error: unknown = stop.signal.aborted ? stop.signal.reason : caught;
     console.error(error instanceof Error ? error.message : error);
     process.exitCode = 1;
   }

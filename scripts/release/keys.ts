@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { MAINTAINER } from '../package/maintainer.ts';
+import { missingTools } from '../package/tools.ts';
 
 const run = promisify(execFile);
 
@@ -21,7 +23,7 @@ export interface ReleaseKeys extends AsyncDisposable {
   detach(file: string, output: string): Promise<void>;
   /** Writes FILE.minisig. */
   minisign(file: string): Promise<void>;
-  /** Writes the public keys. */
+  /** Writes the public keys. @throws if the directory has other ones: installations trust those, and refuse the new ones */
   publish(directory: string): Promise<void>;
 }
 
@@ -29,7 +31,7 @@ export interface ReleaseKeys extends AsyncDisposable {
  * Opens the keys of a directory that `writeNewKeys` wrote, or throw-away keys for null.
  *
  * @param epochSeconds time of the release: of throw-away keys, and of all signatures unless the keys are younger
- * @throws if a key is missing or gpg or minisign refuse it
+ * @throws if a key is missing, has a password, or gpg or minisign refuse it
  */
 export async function openKeys(directory: string | null, epochSeconds: number): Promise<ReleaseKeys> {
   await using own = new AsyncDisposableStack();
@@ -46,22 +48,59 @@ export async function openKeys(directory: string | null, epochSeconds: number): 
   const time = ['--faked-system-time', `${Math.max(epochSeconds, youngest(listed))}!`];
   const sign = (...args: readonly string[]) =>
     gpg(...time, '--pinentry-mode', 'loopback', '--digest-algo', 'SHA512', ...args);
+  const secret = join(from, secrets.minisign);
+  const pub = join(scratch, 'public');
+  // Now, rather than after minutes of work.
+  await withoutPassword(from, minisign('-R', '-f', '-s', secret, '-p', pub));
+  await withoutPassword(from, sign('--output', join(scratch, 'trial'), '--detach-sign', pub));
   const parts = own.move();
   return {
     clearsign: async (file, output) => void (await sign('--output', output, '--clearsign', file)),
     detach: async (file, output) => void (await sign('--armor', '--output', output, '--detach-sign', file)),
-    minisign: async (file) => {
-      const comment = `dropcast, ${new Date(epochSeconds * 1_000).toISOString()}`;
-      await run('minisign', ['-S', '-s', join(from, secrets.minisign), '-m', file, '-t', comment]);
-    },
+    minisign: (file) =>
+      minisign('-S', '-s', secret, '-m', file, '-t', `dropcast, ${new Date(epochSeconds * 1_000).toISOString()}`),
     publish: async (to) => {
+      await requireSame(to, pub);
       await mkdir(to, { recursive: true });
       await gpg('--output', join(to, 'dropcast.gpg'), '--export');
       await gpg('--armor', '--output', join(to, 'dropcast.asc'), '--export');
-      await run('minisign', ['-R', '-f', '-s', join(from, secrets.minisign), '-p', join(to, 'minisign.pub')]);
+      await copyFile(pub, join(to, 'minisign.pub'));
+      if (directory === null)
+        await writeFile(join(to, throwAway), 'The secret keys were deleted after a trial build.\n');
+      else await rm(join(to, throwAway), { force: true });
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
+}
+
+/** A file next to the public keys of a trial, which the next build replaces. */
+const throwAway = 'THROW-AWAY';
+
+async function requireSame(published: string, pub: string): Promise<void> {
+  const file = join(published, 'minisign.pub');
+  if (!existsSync(file) || existsSync(join(published, throwAway))) return;
+  if ((await readFile(file)).equals(await readFile(pub))) return;
+  throw new Error(
+    `${published} has other keys, and installations trust only those: pass them to --sign, or use another directory for --out`,
+  );
+}
+
+/** Without input: minisign would wait forever for a password. */
+async function minisign(...args: readonly string[]): Promise<void> {
+  const running = run('minisign', [...args]);
+  running.child.stdin?.end();
+  await running;
+}
+
+async function withoutPassword(directory: string, trial: Promise<unknown>): Promise<void> {
+  try {
+    await trial;
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Error(`the keys in ${directory} cannot sign; they must have no password\n${message.trimEnd()}`, {
+      cause: error,
+    });
+  }
 }
 
 /**
@@ -76,6 +115,8 @@ function youngest(listed: string): number {
 
 /** Writes two secret keys without passwords into a directory. @throws if one is there */
 export async function writeNewKeys(directory: string, epochSeconds = Math.floor(Date.now() / 1_000)): Promise<void> {
+  const missing = await missingTools({ gpg: 'gnupg', minisign: 'minisign' });
+  if (missing !== null) throw new Error(missing);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const home = await mkdtemp(join(tmpdir(), 'dropcast-gnupg-'));
   try {
@@ -89,6 +130,6 @@ export async function writeNewKeys(directory: string, epochSeconds = Math.floor(
     await rm(home, { recursive: true, force: true });
   }
   const secret = join(directory, secrets.minisign);
-  await run('minisign', ['-G', '-W', '-s', secret, '-p', join(directory, 'minisign.pub')]);
+  await minisign('-G', '-W', '-s', secret, '-p', join(directory, 'minisign.pub'));
   await readFile(secret);
 }

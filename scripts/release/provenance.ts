@@ -7,6 +7,19 @@ import type { Sum } from './sums.ts';
 
 const run = promisify(execFile);
 
+/** What a release is built from. */
+export interface Source {
+  readonly commit: string;
+  /** Of the files that git tracks or would track. */
+  readonly hasChanges: boolean;
+}
+
+export async function sourceOf(root: string): Promise<Source> {
+  const { stdout: commit } = await run('git', ['rev-parse', 'HEAD'], { cwd: root });
+  const { stdout: changes } = await run('git', ['status', '--porcelain'], { cwd: root });
+  return { commit: commit.trim(), hasChanges: changes !== '' };
+}
+
 /**
  * Writes what the release was built from: an in-toto statement v1 with SLSA provenance v1
  * (https://slsa.dev/spec/v1.0/provenance). It has no time and no number of a run, so that a rebuild gives the same file.
@@ -19,13 +32,12 @@ const run = promisify(execFile);
 export async function writeProvenance(
   root: string,
   out: string,
-  of: { readonly version: string; readonly sums: readonly Sum[] },
+  of: { readonly version: string; readonly sums: readonly Sum[]; readonly source: Source },
 ): Promise<void> {
-  const { repository: source } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+  const { repository } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     repository: string;
   };
-  const { stdout: commit } = await run('git', ['rev-parse', 'HEAD'], { cwd: root });
-  const { stdout: changes } = await run('git', ['status', '--porcelain'], { cwd: root });
+  const { commit, hasChanges } = of.source;
   const locks = ['package-lock.json', 'scripts/release/image/debian.lock.json'];
   const locked = await Promise.all(
     locks.map(async (name) => ({ name, digest: { sha256: digestOf(await readFile(join(root, name))) } })),
@@ -36,14 +48,14 @@ export async function writeProvenance(
     predicateType: 'https://slsa.dev/provenance/v1',
     predicate: {
       buildDefinition: {
-        buildType: `${source}/docs/releasing.md`,
+        buildType: `${repository}/docs/releasing.md`,
         externalParameters: { command: 'npm run release', version: of.version },
         resolvedDependencies: [
-          { uri: `git+${source}`, ...(changes === '' && { digest: { gitCommit: commit.trim() } }) },
+          { uri: `git+${repository}`, ...(!hasChanges && { digest: { gitCommit: commit } }) },
           ...locked,
         ],
       },
-      runDetails: { builder: { id: `${source}/scripts/release.ts` } },
+      runDetails: { builder: { id: `${repository}/scripts/release.ts` } },
     },
   };
   const directory = join(out, 'provenance');

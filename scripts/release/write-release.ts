@@ -16,7 +16,7 @@ import { writeDnfRepository } from './dnf.ts';
 import { imageTools, writeImages } from './images.ts';
 import { keyTools, openKeys } from './keys.ts';
 import { writeMacTarball } from './macos.ts';
-import { writeProvenance } from './provenance.ts';
+import { sourceOf, writeProvenance } from './provenance.ts';
 import { writeSboms } from './sbom.ts';
 import { isOf, sumsOf, writeSums } from './sums.ts';
 import { writeTarball } from './tarball.ts';
@@ -53,8 +53,8 @@ const tools: Readonly<Partial<Record<ReleasePart, Readonly<Record<string, string
   rpm: { rpmbuild: 'rpm', createrepo_c: 'createrepo-c' },
 };
 
-/** Writes a release tree. @throws with a sentence that says what is missing */
-export async function writeRelease(options: ReleaseOptions): Promise<void> {
+/** Writes a release tree. @returns the commit it is of @throws with a sentence that says what is missing */
+export async function writeRelease(options: ReleaseOptions): Promise<string> {
   const { root, out, url, tell, isFast } = options;
   const wanted = new Set(options.parts);
   const strips = architectures.map(({ strip, stripPackage }) => [strip, stripPackage]);
@@ -66,9 +66,13 @@ export async function writeRelease(options: ReleaseOptions): Promise<void> {
   if (missing !== null) throw new Error(missing);
   const version = options.version ?? (await ownVersion(root));
   const epochSeconds = await sourceDate(root, await readFile(join(root, 'CHANGELOG.md'), 'utf8'), process.env);
+  // Before the first file: the tree may be in the checkout.
+  const source = await sourceOf(root);
   await mkdir(out, { recursive: true });
   await using keys = await openKeys(options.keys, epochSeconds);
   await keys.publish(join(out, 'keys'));
+  // A tree without them is not complete.
+  for (const name of ['SHA256SUMS', 'SHA256SUMS.minisig']) await rm(join(out, name), { force: true });
   const scratch = await mkdtemp(join(tmpdir(), 'dropcast-release-'));
   try {
     const described: Deb[] = [];
@@ -115,10 +119,11 @@ export async function writeRelease(options: ReleaseOptions): Promise<void> {
     const node = /Node\.js (\S+)/.exec(String(packaged.find(({ path }) => path.endsWith('/copyright'))?.content))?.[1];
     if (wanted.has('sbom')) await writeSboms(root, out, { version, node: node ?? '', epochSeconds });
     const sumsOfThis = (await sumsOf(out)).filter(({ path }) => npm.includes(path) || isOf(version, path));
-    await writeProvenance(root, out, { version, sums: sumsOfThis });
+    await writeProvenance(root, out, { version, sums: sumsOfThis, source });
     const sums = await writeSums(out, await sumsOf(out));
     await keys.minisign(sums);
     tell(`${sums} is signed`);
+    return source.commit;
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -137,11 +142,35 @@ async function writeNpm(root: string, out: string, tell: ReleaseOptions['tell'])
   return written;
 }
 
-/** @throws if the checkout has changes: a release is built from a commit */
+/** Folders that are copied whole into packages. */
+const packagedFolders = ['bin', 'docs', 'packages/*/bin', 'packages/*/src', 'packaging', 'systemd', 'test/media'];
+
+/**
+ * @throws if the checkout has changes, or files that git ignores where they would enter a package: a release is built
+ *   from a commit
+ */
 export async function requireClean(root: string): Promise<void> {
   const { stdout } = await run('git', ['status', '--porcelain'], { cwd: root });
-  if (stdout === '') return;
-  throw new Error(`the checkout has changes: commit them, or use --dirty to try a release\n${stdout.trimEnd()}`);
+  if (stdout !== '')
+    throw new Error(`the checkout has changes: commit them, or use --dirty to try a release\n${stdout.trimEnd()}`);
+  const ignored = ['ls-files', '--others', '--ignored', '--exclude-standard', '--', ...packagedFolders];
+  const { stdout: files } = await run('git', ignored, { cwd: root });
+  if (files !== '') throw new Error(`git ignores files that would enter the packages: remove them\n${files.trimEnd()}`);
+}
+
+/** @throws if node_modules has other packages than package-lock.json names, as after a `git pull` without `npm ci` */
+export async function requireInstalled(root: string): Promise<void> {
+  const read = async (file: string): Promise<Lock> => JSON.parse(await readFile(join(root, file), 'utf8')) as Lock;
+  const { packages: locked } = await read('package-lock.json');
+  const { packages: installed } = await read('node_modules/.package-lock.json');
+  const differs = ([path, { version, optional }]: [string, Lock['packages'][string]]): boolean =>
+    path in installed ? installed[path]?.version !== version : path.startsWith('node_modules/') && optional !== true;
+  const [different] = Object.entries(locked).find(differs) ?? [];
+  if (different !== undefined) throw new Error(`${different} is not as package-lock.json has it: run npm ci`);
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly version?: string; readonly optional?: boolean }>>;
 }
 
 /** @throws if the version was released, from any commit: the same version is never two builds */
@@ -152,8 +181,8 @@ export async function requireUntagged(root: string, version: string): Promise<vo
 }
 
 /** Notes the released commit. @throws if the tag exists */
-export async function tagRelease(root: string, version: string): Promise<void> {
-  await run('git', ['tag', '--annotate', `v${version}`, '--message', `dropcast ${version}`], { cwd: root });
+export async function tagRelease(root: string, version: string, commit: string): Promise<void> {
+  await run('git', ['tag', '--annotate', `v${version}`, '--message', `dropcast ${version}`, commit], { cwd: root });
 }
 
 function megabytes(bytes: number): string {

@@ -19,11 +19,16 @@ describe('a release of one commit', needs(...programs), () => {
       await mkdir(join(root, 'build'), { recursive: true });
       const scratch = await mkdtemp(join(root, 'build/release-'));
       try {
-        const build = async (name: string, umask: string, env: Readonly<Record<string, string>>): Promise<string> => {
+        const build = async (
+          name: string,
+          where: string,
+          umask: string,
+          env: Readonly<Record<string, string>>,
+        ): Promise<string> => {
           const checkout = join(scratch, name, 'dropcast');
           await must(['git', 'clone', '--quiet', '--shared', root, checkout]);
           await must(['cp', '--archive', '--link', join(root, 'node_modules'), checkout]);
-          const out = join(scratch, name, 'release');
+          const out = join(scratch, name, where);
           const settings = Object.entries({ HOME: scratch, npm_config_cache: join(scratch, 'npm'), ...env }).map(
             ([key, value]) => `${key}=${value}`,
           );
@@ -31,8 +36,11 @@ describe('a release of one commit', needs(...programs), () => {
           await must(['env', ...settings, 'bash', '-c', script, process.execPath, checkout, out]);
           return readFile(join(out, 'SHA256SUMS'), 'utf8');
         };
-        const first = await build('one', '022', { TZ: 'UTC', LANG: 'C' });
-        const second = await build('another folder', '077', { TZ: 'Pacific/Auckland', LANG: 'de_DE.UTF-8' });
+        const first = await build('one', 'dropcast/release', '022', { TZ: 'UTC', LANG: 'C' });
+        const second = await build('another folder', 'elsewhere', '077', {
+          TZ: 'Pacific/Auckland',
+          LANG: 'de_DE.UTF-8',
+        });
         expect(first.split('\n').length).toBeGreaterThan(20);
         expect(second.split('\n')).toEqual(first.split('\n'));
       } finally {

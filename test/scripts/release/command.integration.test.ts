@@ -1,12 +1,13 @@
-import { spawnSync } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openKeys, writeNewKeys } from '../../../scripts/release/keys.ts';
-import { writeProvenance } from '../../../scripts/release/provenance.ts';
+import { sourceOf, writeProvenance } from '../../../scripts/release/provenance.ts';
 import { sumsOf, writeSums } from '../../../scripts/release/sums.ts';
-import { requireClean, requireUntagged, tagRelease } from '../../../scripts/release/write-release.ts';
+import { requireClean, requireInstalled, requireUntagged, tagRelease } from '../../../scripts/release/write-release.ts';
 import { needs } from '../../support/needs.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
@@ -46,6 +47,7 @@ test.each([
   [[], /^--out DIR is missing/],
   [['--out', 'x', '--only', 'apt,dmg'], /^--only knows no "dmg": expected some of apt, rpm, /],
   [['--out', 'x', '--sign', 'k', '--version', '0.1.1'], /^a signed release is whole/],
+  [['--out', 'x', '--sign', 'k', '--only', 'apt'], /^a signed release is whole/],
   [['--out', 'x', '--sign', 'k', '--dirty'], /^a signed release is whole/],
   [['--out', 'x', '--sign', 'k', '--fast'], /^a signed release is whole/],
 ])('%j is refused in a sentence', (args, sentence) => {
@@ -59,14 +61,39 @@ describe('a release is of a commit', () => {
     await requireClean(checkout);
     await writeFile(join(checkout, 'notes'), '');
     await expect(requireClean(checkout)).rejects.toThrow(/^the checkout has changes[^]*\?\? notes$/);
-    await writeProvenance(checkout, scratch.file('changed'), { version: '0.1.0', sums: [] });
+    const source = await sourceOf(checkout);
+    await writeProvenance(checkout, scratch.file('changed'), { version: '0.1.0', sums: [], source });
     expect(await readFile(scratch.file('changed/provenance/dropcast-0.1.0.intoto.json'), 'utf8')).not.toContain(commit);
     git('clean', '--quiet', '--force');
   });
 
+  test('a file that git ignores is refused where it would enter a package', async () => {
+    await mkdir(join(checkout, 'docs'));
+    await writeFile(join(checkout, '.git/info/exclude'), '.*.swp\n');
+    await writeFile(join(checkout, '.notes.swp'), '');
+    await requireClean(checkout);
+    await writeFile(join(checkout, 'docs/.install.md.swp'), '');
+    await expect(requireClean(checkout)).rejects.toThrow(/^git ignores files [^]*\ndocs\/.install.md.swp$/);
+    git('clean', '--quiet', '--force', '-x', '-d');
+  });
+
+  test('packages that are installed in another version than the locked one are refused', async () => {
+    const root = scratch.file('installed');
+    const write = async (file: string, version: string): Promise<void> =>
+      writeFile(join(root, file), JSON.stringify({ packages: { '': {}, 'node_modules/got': { version } } }));
+    await mkdir(join(root, 'node_modules'), { recursive: true });
+    await write('package-lock.json', '16.1.0');
+    await write('node_modules/.package-lock.json', '16.1.0');
+    await requireInstalled(root);
+    await write('package-lock.json', '16.2.0');
+    await expect(requireInstalled(root)).rejects.toThrow(
+      'node_modules/got is not as package-lock.json has it: run npm ci',
+    );
+  });
+
   test('its tag is made once', async () => {
     await requireUntagged(checkout, '0.1.0');
-    await tagRelease(checkout, '0.1.0');
+    await tagRelease(checkout, '0.1.0', commit);
     expect(git('rev-parse', 'v0.1.0^{commit}')).toBe(commit);
     await expect(requireUntagged(checkout, '0.1.0')).rejects.toThrow('the tag v0.1.0 exists: set the next version');
     await requireUntagged(checkout, '0.1.1');
@@ -75,7 +102,7 @@ describe('a release is of a commit', () => {
   test('the provenance names it, and each file with its SHA-256', async () => {
     const out = scratch.file('tree');
     const sums = [{ path: 'npm/dropcast-client-0.1.0.tgz', sha256: 'ab'.repeat(32) }];
-    await writeProvenance(checkout, out, { version: '0.1.0', sums });
+    await writeProvenance(checkout, out, { version: '0.1.0', sums, source: await sourceOf(checkout) });
     const text = await readFile(join(out, 'provenance/dropcast-0.1.0.intoto.json'), 'utf8');
     expect(JSON.parse(text)).toMatchObject({
       _type: 'https://in-toto.io/Statement/v1',
@@ -105,6 +132,48 @@ describe('signatures', needs('gpg', 'minisign'), () => {
       status: 0,
       stderr: expect.stringContaining('Good signature'),
     });
+  });
+
+  test('keys with a password are refused before anything is built', async () => {
+    const keys = scratch.file('with-password');
+    await writeNewKeys(keys);
+    await rm(join(keys, 'minisign.key'));
+    const args = ['-G', '-s', join(keys, 'minisign.key'), '-p', scratch.file('unused.pub')];
+    spawnSync('minisign', args, { input: 'secret\nsecret\n' });
+    await expect(openKeys(keys, 1_700_000_000)).rejects.toThrow(
+      /^the keys in .* cannot sign; they must have no password/,
+    );
+  });
+
+  test('other keys never replace those that installations trust, but keys of a trial do not stay', async () => {
+    const tree = scratch.file('trusted');
+    const publish = async (name: string | null): Promise<void> => {
+      await using keys = await openKeys(name === null ? null : scratch.file(name), 1_700_000_000);
+      await keys.publish(tree);
+    };
+    await writeNewKeys(scratch.file('ours'));
+    await publish(null);
+    await publish(null);
+    await publish('ours');
+    await publish('ours');
+    await expect(publish(null)).rejects.toThrow(/has other keys, and installations trust only those/);
+  });
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves neither secret keys nor an agent behind', async (signal) => {
+    const tmp = scratch.file(signal);
+    await mkdir(tmp);
+    const args = [command, '--out', join(tmp, 'tree'), '--only', 'man', '--dirty'];
+    const release = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: tmp } });
+    let printed = '';
+    const ended = once(release, 'exit');
+    for await (const chunk of release.stderr) {
+      printed += String(chunk);
+      if (printed.includes('dropcast 0')) release.kill(signal);
+    }
+    expect(await ended).toEqual([1, null]);
+    expect(printed).toContain(`stopped by ${signal}\n`);
+    expect(await readdir(tmp)).toEqual(['tree']);
+    expect(spawnSync('pgrep', ['--full', `gpg-agent --homedir ${tmp}`]).status).toBe(1);
   });
 
   test('SHA256SUMS is what sha256sum reads, and minisign refuses it after a change', async () => {
