@@ -51,6 +51,8 @@ export async function writeAptRepository({
     '-o',
     `APT::FTPArchive::Release::${name}=${value}`,
   ]);
+  // apt asks for a list by the strongest hash in the release file, and the lists are stored by SHA-256 alone.
+  for (const hash of ['MD5', 'SHA1', 'SHA512']) options.push('-o', `APT::FTPArchive::Release::${hash}=false`);
   // It would list its own former version.
   for (const name of ['Release', 'Release.gpg', 'InRelease']) await rm(join(suite, name), { force: true });
   const { stdout: release } = await ftparchive(suite, [...options, 'release', '.']);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Architecture } from '../package/architecture.ts';
@@ -29,10 +29,9 @@ export async function writeDnfRepository({
   for (const { file, architecture } of rpms) {
     const home = join(out, 'rpm', architecture.rpm);
     await mkdir(home, { recursive: true });
-    const placed = join(home, basename(file));
-    await copyFile(file, placed);
-    // The index has the times of the files.
-    await utimes(placed, epochSeconds, epochSeconds);
+    await copyFile(file, join(home, basename(file)));
+    for (const name of (await readdir(home)).filter((entry) => entry.endsWith('.rpm')))
+      await setTimeOfBuild(join(home, name));
     const times = ['--revision', String(epochSeconds), '--set-timestamp-to-revision'];
     await run('createrepo_c', ['--quiet', '--no-database', '--simple-md-filenames', ...times, home]);
     const index = join(home, 'repodata/repomd.xml');
@@ -49,4 +48,10 @@ repo_gpgcheck=1
 gpgcheck=0
 `,
   );
+}
+
+/** The index has the times of the files, and those of older packages may have been copied without them. */
+async function setTimeOfBuild(file: string): Promise<void> {
+  const { stdout } = await run('rpm', ['--query', '--queryformat', '%{BUILDTIME}', '--package', file]);
+  await utimes(file, Number(stdout), Number(stdout));
 }

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { cp, mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { architectureOf } from '../../../scripts/package/architecture.ts';
 import { writeDeb } from '../../../scripts/package/deb.ts';
@@ -42,6 +43,8 @@ async function writeTree(out: string, keysIn: string, versions: readonly string[
     await writeRpm(packageOf(version, 'amd64'), rpm, true);
     const rpms = [{ file: rpm, architecture: architectureOf('amd64') }];
     await writeDnfRepository({ out, rpms, url, epochSeconds, keys });
+    // As a copy without times, into which the next version goes.
+    await utimes(join(out, 'rpm/x86_64', basename(rpm)), new Date(), new Date());
   }
 }
 
@@ -87,6 +90,17 @@ describe('repositories', needs('apt-ftparchive', 'dpkg-deb', 'gpg', 'minisign', 
       expect(apt('download', `dropcast=${version}`)).toMatchObject({ status: 0 });
   });
 
+  test('apt finds the lists of the release file that it has, while a copy of the tree is half-way', async () => {
+    const former = scratch.file('former');
+    await writeTree(former, scratch.file('keys'), ['0.1.0']);
+    const halfWay = scratch.file('half-way');
+    await cp(tree, halfWay, { recursive: true });
+    await cp(join(former, 'apt/dists/stable/InRelease'), join(halfWay, 'apt/dists/stable/InRelease'));
+    const apt = await aptFor(halfWay);
+    expect(apt('--error-on=any', 'update')).toMatchObject({ status: 0 });
+    expect(apt('download', 'dropcast=0.1.0')).toMatchObject({ status: 0 });
+  });
+
   test('apt refuses it with the key of somebody else', async () => {
     await writeNewKeys(scratch.file('others'), epochSeconds);
     await using others = await openKeys(scratch.file('others'), epochSeconds);
@@ -100,14 +114,16 @@ describe('repositories', needs('apt-ftparchive', 'dpkg-deb', 'gpg', 'minisign', 
 
   test.each([
     ['package', 'apt/pool/main/d/dropcast/dropcast_0.1.1_amd64.deb', /Hash Sum mismatch|unexpected size/],
-    ['list', 'apt/dists/stable/main/binary-amd64/Packages.gz', /Hash Sum mismatch|unexpected size/],
+    ['list', 'apt/dists/stable/main/binary-amd64/by-hash/SHA256/Packages.gz', /Hash Sum mismatch|unexpected size/],
     ['release', 'apt/dists/stable/InRelease', /BADSIG|not signed|Clearsigned/],
   ])('apt refuses a %s that was changed', async (what, path, why) => {
     const changed = scratch.file(`changed-${what}`);
     await cp(tree, changed, { recursive: true });
-    const content = await readFile(join(changed, path));
+    const list = await readFile(join(tree, 'apt/dists/stable/main/binary-amd64/Packages.gz'));
+    const file = join(changed, path.replace('Packages.gz', createHash('sha256').update(list).digest('hex')));
+    const content = await readFile(file);
     content.set(Buffer.from('X'), content.indexOf('stable') + 1 || content.length - 1);
-    await writeFile(join(changed, path), content);
+    await writeFile(file, content);
     const apt = await aptFor(changed);
     const updated = apt('--error-on=any', 'update');
     const refused = updated.status === 0 ? apt('download', 'dropcast') : updated;
