@@ -161,18 +161,21 @@ describe('signatures', needs('gpg', 'minisign'), () => {
 
   test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves neither secret keys nor an agent behind', async (signal) => {
     const tmp = scratch.file(signal);
-    await mkdir(tmp);
+    await mkdir(join(tmp, 'tree'), { recursive: true });
+    await writeFile(join(tmp, 'tree/SHA256SUMS'), 'of the last release');
     const args = [command, '--out', join(tmp, 'tree'), '--only', 'man', '--dirty'];
     const release = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: tmp } });
     let printed = '';
     const ended = once(release, 'exit');
     for await (const chunk of release.stderr) {
       printed += String(chunk);
-      if (printed.includes('dropcast 0')) release.kill(signal);
+      if (!release.killed && printed.includes('dropcast 0')) release.kill(signal);
     }
     expect(await ended).toEqual([1, null]);
     expect(printed).toContain(`stopped by ${signal}\n`);
     expect(await readdir(tmp)).toEqual(['tree']);
+    // The tree does not look complete.
+    expect(await readdir(join(tmp, 'tree'))).toEqual(['keys']);
     expect(spawnSync('pgrep', ['--full', `gpg-agent --homedir ${tmp}`]).status).toBe(1);
   });
 
