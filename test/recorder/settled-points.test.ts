@@ -40,7 +40,8 @@ test('a point that is settled in two ways is no switch, and both are reported', 
 
 test('what the sandbox cannot do is no switch', () => {
   const { settled } = heard(created(206), { target: '/v1/videos', status: 302 }, got('archived'));
-  expect(settled.map(({ name }) => name)).toEqual(['rate_limit_headers', 'create_body', 'get_body', 'get_fields']);
+  const switches = ['rate_limit_headers', 'request_id', 'conditional_reads', 'create_body', 'get_body', 'get_fields'];
+  expect(settled.map(({ name }) => name)).toEqual(switches);
 });
 
 test('an answer that broke off shows nothing', () => {
