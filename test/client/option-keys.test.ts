@@ -6,7 +6,7 @@ import { failure } from './open-client.ts';
 
 const good = { baseUrl: 'http://127.0.0.1:9/v1', apiKey: 'sk_0123456789', proxyEnv: {} };
 
-/** What a program without types could pass. */
+/** Arguments that a program without types could pass. */
 type Untyped = Record<string, Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
 
 const calls: readonly [method: string, args: readonly unknown[], message: string][] = [

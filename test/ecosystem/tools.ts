@@ -34,7 +34,7 @@ export interface Workspace extends AsyncDisposable {
   readonly path: string;
 }
 
-/** It is beside the tools, whose libraries the programs import. */
+/** Creates a copy of the programs next to the tools, whose libraries they import. */
 export async function workspace(): Promise<Workspace> {
   const path = await mkdtemp(join(home, 'work-'));
   await cp(join(import.meta.dirname, 'programs'), path, { recursive: true });

@@ -1,7 +1,7 @@
 import { createVideoClient } from '@dropcast/client';
 import type { UploadedVideo } from '@dropcast/client';
 
-/** What a program with a mock library prints about one upload. */
+/** The line that a program with a mock library prints about one upload. */
 export interface MockedUpload {
   readonly uploaded: UploadedVideo;
   /** SHA-256 of the body that the mock received, hex. */

@@ -113,7 +113,7 @@ describe('connections', () => {
   });
 });
 
-describe('a connection that the server has closed meanwhile', () => {
+describe('a connection that the server has closed since its last request', () => {
   test('is no failure: the request is sent once more, and passes the gate again', async () => {
     await using host = await startNoting(answeringOnce());
     await using opened = openDaemonClient(host.origin);

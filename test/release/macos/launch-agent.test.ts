@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { needs } from '../../support/needs.ts';
 import { agentFile, launchAgent } from './launch-agent.ts';
 
-/** What is wrong by Apple's PropertyList-1.0.dtd, which xmllint would fetch otherwise. `plutil` runs on a Mac only. */
+/** Returns violations of Apple's PropertyList-1.0.dtd. xmllint would fetch the original; `plutil` runs on a Mac only. */
 function complaints(xml: string): string {
   const rules = join(import.meta.dirname, 'PropertyList-1.0.dtd');
   return spawnSync('xmllint', ['--nonet', '--noout', '--dtdvalid', rules, '-'], {

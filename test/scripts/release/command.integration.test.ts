@@ -15,7 +15,7 @@ import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 const command = fileURLToPath(new URL('../../../scripts/release.ts', import.meta.url));
 
 let scratch: ScratchDirectory;
-/** What the sources take from elsewhere: packages of npm, and those of Debian in the images. */
+/** The locks of packages that a build fetches: those of npm, and those of Debian in the images. */
 const locks = ['package-lock.json', 'scripts/release/image/debian.lock.json'];
 /** A repository with one commit. */
 let checkout: string;

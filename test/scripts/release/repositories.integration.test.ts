@@ -101,7 +101,7 @@ describe('repositories', needs('apt-ftparchive', 'dpkg-deb', 'gpg', 'minisign', 
     expect(apt('download', 'dropcast=0.1.0')).toMatchObject({ status: 0 });
   });
 
-  test('apt refuses it with the key of somebody else', async () => {
+  test('apt refuses it with another key', async () => {
     await writeNewKeys(scratch.file('others'), epochSeconds);
     await using others = await openKeys(scratch.file('others'), epochSeconds);
     await others.publish(scratch.file('published'));
