@@ -30,6 +30,10 @@ const FILES_STYLE = `
 .fold pre { overflow: auto; max-height: 60vh; padding: 0 16px 14px; }
 .fold .note { display: block; overflow-wrap: anywhere; }
 @media (max-width: 640px) {
+  /* The bar would cover half of a phone. */
+  .many fieldset { position: static; gap: 8px; }
+  .many label { flex: 1 1 100%; min-height: 32px; }
+  .many button { min-height: 40px; }
   #files thead { position: absolute; clip-path: inset(50%); }
   #files tr { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; align-items: center; border-bottom: 1px solid var(--line); }
   #files tr > * { border: 0; }

@@ -1,6 +1,7 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { complaintsOf, openBrowser, type TestBrowser } from '../../browser/browser.ts';
+import { pressAt } from '../../browser/keyboard.ts';
 import { takeScreenshot } from '../../browser/screenshot.ts';
 import { needs } from '../../support/needs.ts';
 import { openStation } from './acting-station.ts';
@@ -13,21 +14,6 @@ const hand = (page: Page) =>
   page.evaluate<string>(
     `JSON.stringify([document.activeElement.name, document.activeElement.value, getSelection().toString(), scrollY])`,
   );
-
-/** By the keyboard alone. */
-async function press(page: Page, target: Locator, key = 'Enter') {
-  for (let n = 0; n < 80; n += 1) {
-    if (
-      await target.evaluate(
-        (element: unknown) =>
-          element === (globalThis as { document?: { activeElement: unknown } }).document?.activeElement,
-      )
-    )
-      break;
-    await page.keyboard.press('Tab');
-  }
-  await page.keyboard.press(key);
-}
 
 describe('the page in Chromium', needs('chromium'), () => {
   beforeAll(async () => {
@@ -67,10 +53,10 @@ describe('the page in Chromium', needs('chromium'), () => {
       ),
     );
 
-    await press(page, page.getByRole('button', { name: 'Send…' }));
+    await pressAt(page, page.getByRole('button', { name: 'Send…' }), 'Enter');
     await page.getByText('To channel ch_news').waitFor();
     await takeScreenshot(page, 'wrong-channel-cost-360');
-    await press(page, page.getByRole('button', { name: 'Send to another channel: 3 files' }));
+    await pressAt(page, page.getByRole('button', { name: 'Send to another channel: 3 files' }), 'Enter');
     await page.getByText('3 files sent to another channel.').waitFor();
     await takeScreenshot(page, 'wrong-channel-sent-360');
     await page.getByRole('link', { name: 'Overview' }).click();

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { StatusPage } from '../../../src/status/page/serve.ts';
+import { pressAt } from '../../browser/keyboard.ts';
 import { violationsOf } from '../../browser/axe.ts';
 import { complaintsOf, openBrowser } from '../../browser/browser.ts';
 import type { TestBrowser } from '../../browser/browser.ts';
@@ -115,10 +116,31 @@ describe('the views of files in Chromium', needs('chromium'), () => {
   test('one tick selects all files of the page, and one takes them all back', async () => {
     const tab = await enter('/files?state=failed');
     const ticked = (): Promise<number> => tab.locator('input[name=id]:checked').count();
-    await tab.getByRole('checkbox', { name: 'tick all of this page' }).check();
+    await tab.getByRole('checkbox', { name: 'Select all on this page' }).check();
     expect(await ticked()).toBe(await tab.locator('input[name=id]').count());
-    await tab.getByRole('checkbox', { name: 'tick all of this page' }).uncheck();
+    await tab.getByRole('checkbox', { name: 'Select all on this page' }).uncheck();
     expect(await ticked()).toBe(0);
+  });
+
+  test('by the keyboard alone, all files of the page are selected above the list, and their cost is shown', async () => {
+    const tab = await enter('/files?state=failed');
+    const rows = await tab.locator('input[name=id]').count();
+    await pressAt(tab, tab.getByRole('checkbox', { name: 'Select all on this page' }), 'Space');
+    await pressAt(tab, tab.getByRole('button', { name: 'Retry…' }), 'Enter');
+    await tab.getByRole('heading', { name: `Retry: ${rows} files` }).waitFor();
+  });
+
+  test('by touch on a phone, the commands are above the first file, and reach all that match', async () => {
+    const tab = await enter('/files?state=failed', { viewport: { width: 360, height: 740 }, hasTouch: true });
+    const button = tab.getByRole('button', { name: 'Ignore…' });
+    const first = tab.locator('input[name=id]').first();
+    const [bar, row] = [await button.boundingBox(), await first.boundingBox()];
+    expect(bar?.y).toBeLessThan(row?.y ?? 0);
+    await tab.getByRole('radio', { name: /^All \d+ files that match$/ }).tap();
+    await button.tap();
+    await tab.waitForURL(/which=all/);
+    await tab.getByRole('heading', { name: /^Ignore: \d+ files$/ }).waitFor();
+    expect(complaintsOf(tab)).toEqual([]);
   });
 
   test('an unknown file is a page that says so', async () => {

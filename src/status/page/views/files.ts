@@ -108,9 +108,9 @@ function manyForm(query: FileQuery, total: number, rows: Html): Html {
     ${hidden(Object.entries(query))}
     <fieldset class="row">
       <legend class="unseen">Which files</legend>
-      <label class="scripted"><input type="checkbox" data-ticks="id" /> tick all of this page</label>
-      <label><input type="radio" name="which" value="ticked" checked /> the ticked ones</label>
-      <label><input type="radio" name="which" value="all" /> all ${counted(total, 'file')} that match</label>
+      <label class="scripted"><input type="checkbox" data-ticks="id" /> Select all on this page</label>
+      <label><input type="radio" name="which" value="ticked" checked /> The selected ones</label>
+      <label><input type="radio" name="which" value="all" /> All ${counted(total, 'file')} that match</label>
       ${bulkCommands.map(({ name, label }) => html`<button name="do" value="${name}">${label}…</button>`)}
     </fieldset>
     ${rows}
