@@ -106,7 +106,7 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
         const { videos, perPage, total } = await client().videos.list({}, asks('poll', signal)).page(page);
         return { videos: videos.map(remoteOf), perPage: Math.max(perPage, videos.length, 1), total };
       }),
-    get: (videoId, signal) => answer(async () => remoteOf(await client().videos.get(videoId, asks('poll', signal)))),
+    get: (videoId, signal) => answer(async () => wholeOf(await client().videos.get(videoId, asks('poll', signal)))),
     publish: (feed, signal) =>
       answer(async () => ({ videos: (await client().feeds.publish(feed, asks('finish', signal))).videoCount ?? null })),
     names: (kind, signal) =>
@@ -232,6 +232,16 @@ const longestMessage = 500;
 
 function shortened(message: string): string {
   return message.length > longestMessage ? `${message.slice(0, longestMessage).toWellFormed()}…` : message;
+}
+
+function wholeOf(video: Video): RemoteVideo {
+  const { description, channelId: channel, tags } = video;
+  return {
+    ...remoteOf(video),
+    ...(description !== undefined && { description }),
+    ...(channel !== undefined && { channel }),
+    ...(tags !== undefined && { tags }),
+  };
 }
 
 function remoteOf(video: Video): RemoteVideo {

@@ -215,3 +215,28 @@ test('what the service says of a video is shortened before it is repeated everyw
   const answer = await hostedBy(opened).get('vid_1', signal);
   expect(answer).toMatchObject({ ok: true, value: { message: expect.stringMatching(/^[no ]{500}…$/) } });
 });
+
+test('a single video is returned with its description, channel and tags, and a list without them', async () => {
+  await using opened = openDaemonClient(base);
+  const video = {
+    id: 'vid_1',
+    title: 'Clip',
+    status: 'ready',
+    description: 'd',
+    channel_id: 'ch_main',
+    tags: ['news'],
+  };
+  nock(base).get('/videos/vid_1').reply(200, { data: video });
+  nock(base)
+    .get('/videos')
+    .query(true)
+    .reply(200, { data: [video], meta: { page: 1, per_page: 100, total: 1 } });
+  const host = hostedBy(opened);
+  expect(await host.get('vid_1', signal)).toEqual({
+    ok: true,
+    value: { id: 'vid_1', title: 'Clip', status: 'ready', description: 'd', channel: 'ch_main', tags: ['news'] },
+  });
+  expect(await host.list(1, signal)).toMatchObject({
+    value: { videos: [{ id: 'vid_1', title: 'Clip', status: 'ready' }] },
+  });
+});

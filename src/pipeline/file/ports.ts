@@ -158,6 +158,10 @@ export interface RemoteVideo {
   readonly duration?: number;
   /** Where the video is watched: http or https, without credentials, at most 2,000 characters. */
   readonly embedUrl?: string;
+  /** Description, channel and tags: only for a single video, because lists do not contain them (api-spec 2.1). */
+  readonly description?: string;
+  readonly channel?: string;
+  readonly tags?: readonly string[];
 }
 
 /** The hosted service as required by the sweep and the publisher. */
