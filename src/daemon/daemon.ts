@@ -4,6 +4,7 @@ import { type Admission, type Webhook, createWebhookDoor } from '../host/admit-w
 import type { Gate } from '../host/gate.ts';
 import { startExports } from './exports.ts';
 import type { Exports } from './exports.ts';
+import { createFeedLinks } from '../host/feed-links.ts';
 import type { FeedLinks } from '../host/feed-links.ts';
 import type { Folders } from '../intake/folders.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -105,8 +106,12 @@ export async function startDaemon(
   let current = (): Config => config;
   const state = await openState(config, stack, { config: () => current(), clock, logger, repaired });
   const { ledger } = state;
+  const feedLinks = await createFeedLinks(ledger, (err) =>
+    logger.warn('Cannot save where feeds are read; it is unknown after a restart', { err }),
+  );
   const news = createNewsLines(clock, (err) => logger.error('A reader of events failed', { err }), {
     host: config.hostName,
+    feedLinks,
     keep: createEventKeeper(ledger.keepEvents, (err) => logger.debug('Cannot store events yet', { err })),
   });
   const events = createEventStream(logger, news.rowOf);
@@ -119,7 +124,9 @@ export async function startDaemon(
     }),
   );
   ledger.repairs.forEach(repaired);
-  const service = stack.use(connectToService(config, { budget: state.budget, notes: ledger, events, clock, logger }));
+  const service = stack.use(
+    connectToService(config, { budget: state.budget, notes: ledger, feedLinks, events, clock, logger }),
+  );
   const owner: FolderClaimant = {
     ...(await folderOwner(config.stateDir, ledger.id)),
     ledgerCounter: markCounter(ledger.counter, state.receipts),
@@ -148,6 +155,7 @@ export async function startDaemon(
   const exports = stack.use(
     startExports({
       ledger,
+      feedLinks,
       events,
       logger,
       exports: () => current().exports,
@@ -156,7 +164,20 @@ export async function startDaemon(
   );
   const daemon = createDaemon(
     config,
-    { ...parts, ledger, shared, turn: state.sharing, service, events, news, backups, exports, clock, logger },
+    {
+      ...parts,
+      ledger,
+      shared,
+      turn: state.sharing,
+      service,
+      feedLinks,
+      events,
+      news,
+      backups,
+      exports,
+      clock,
+      logger,
+    },
     stack.move(),
   );
   current = () => daemon.config();
@@ -178,6 +199,7 @@ interface RunningWorld extends Parts {
   readonly shared: Shared;
   readonly turn: Turn;
   readonly service: ServiceConnection;
+  readonly feedLinks: Pick<FeedLinks, 'find'>;
   readonly events: EventStream;
   readonly news: NewsLines;
   readonly backups: Backups;
@@ -233,7 +255,7 @@ function createDaemon(
     events,
     news,
     times: service.times,
-    feedLinks: service.feedLinks,
+    feedLinks: world.feedLinks,
     expectations,
     messageTargets,
     turn,

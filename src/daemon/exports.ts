@@ -1,4 +1,5 @@
 import type { ExportConfig } from '../config/config.ts';
+import type { FeedLinks } from '../host/feed-links.ts';
 import type { HistoryRows } from '../ledger/history.ts';
 import type { Logger } from '../log/logger.ts';
 import type { NoteStore } from '../pipeline/file/ports.ts';
@@ -29,6 +30,7 @@ interface ExportWorld {
   readonly logger: Logger;
   /** The files that the current configuration names. */
   exports(): readonly ExportConfig[];
+  readonly feedLinks: Pick<FeedLinks, 'find'>;
   /** Each member of a fleet has files of its own; null: no fleet, so the ledger keeps its files if the host is renamed. */
   readonly hostName: string | null;
 }
@@ -100,7 +102,7 @@ async function writeOne({ path, format }: ExportConfig, world: ExportWorld, isSt
       // Known before lines follow, so that a crash in between leaves nothing that would be written twice.
       progress = { ...(await prepareExport(path, progress, header)), read: progress.read };
       await ledger.saveNote(note, progress);
-      const lines = videos.map((facts) => exportLine(facts, format)).join('');
+      const lines = videos.map((facts) => exportLine(facts, world.feedLinks.find, format)).join('');
       progress = { ...(await appendExport(path, lines)), read };
     }
     progress = { ...progress, read };

@@ -11,7 +11,6 @@ import type { BudgetStore, OwnWindow } from '../host/budget-store.ts';
 import { createGate } from '../host/gate.ts';
 import type { Gate } from '../host/gate.ts';
 import { budgetOf, clientGateOf, UnsentCreates } from '../host/request-gate.ts';
-import { createFeedLinks } from '../host/feed-links.ts';
 import type { FeedLinks } from '../host/feed-links.ts';
 import { uploadFormsIn } from '../host/upload-forms.ts';
 import { createVideoHost } from '../host/video-host.ts';
@@ -34,8 +33,6 @@ export interface ServiceConnection extends AsyncDisposable {
   readonly times: UploadTimes;
   /** `service.quota` at this moment; null if there is none. */
   quota(): QuotaNow | null;
-  /** Links to videos and feeds, as the service reported them. */
-  readonly feedLinks: Pick<FeedLinks, 'find'>;
   /** Lists the channels and feeds of the service that a configuration names, which may be another service or key. */
   namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
   /** Uses another configuration from the next request on. Requests in progress finish with the old key and address. */
@@ -54,6 +51,7 @@ export function connectToService(
   world: {
     readonly budget: BudgetStore;
     readonly notes: NoteStore;
+    readonly feedLinks: Pick<FeedLinks, 'heard'>;
     readonly events: Events;
     readonly clock: Clock;
     readonly logger: Logger;
@@ -91,13 +89,12 @@ export function connectToService(
   const isWatched = (folder: string): boolean => config.folders.some(({ path }) => path === folder);
   let client = open(config);
   const former: VideoClient[] = [];
-  const feedLinks = createFeedLinks();
-  const hostOf = (client: () => VideoClient): VideoHost & VideoLibrary =>
+  const hostOf = (client: () => VideoClient, heardFeeds?: FeedLinks['heard']): VideoHost & VideoLibrary =>
     createVideoHost({
       client,
       sourceOf: (facts, alsoHash) => uploadSource(facts, isWatched, alsoHash),
       failureOfFile,
-      heardFeedLink: (feed, url) => feedLinks.heard(feed, url),
+      ...(heardFeeds !== undefined && { heardFeeds }),
       sendOptions: () => sendOptionsOf(config),
       stallTimeoutMs: () => config.uploads.stallTimeoutMs,
       honoursIdempotencyKey: () => config.service.honoursIdempotencyKey,
@@ -107,13 +104,12 @@ export function connectToService(
     gate,
     times,
     quota: () => quotaAt(config.service.quota, clock.now()),
-    feedLinks,
     budget: budgetOf(gate, unsent),
-    host: hostOf(() => client),
+    host: hostOf(() => client, world.feedLinks.heard),
     namesOf: async (next, signal) => {
       const isOther = isOtherService(config, next);
       const asked = isOther ? open(next) : client;
-      const host = hostOf(() => asked);
+      const host = hostOf(() => asked, isOther ? undefined : world.feedLinks.heard);
       const channel = await host.names('channel', signal);
       const feed = channel.ok ? await host.names('feed', signal) : channel;
       if (isOther) await asked[Symbol.asyncDispose]();

@@ -21,6 +21,7 @@ import type {
 } from '../pipeline/file/ports.ts';
 import { toFailure } from './failure.ts';
 import { webAddress } from './feed-links.ts';
+import type { FeedLinks } from './feed-links.ts';
 
 /** What the adapter needs besides the client. */
 export interface VideoHostParts {
@@ -34,8 +35,8 @@ export interface VideoHostParts {
    * Returns the longest time without progress, in milliseconds. The answer to a whole file may take at least a minute.
    */
   stallTimeoutMs(): number;
-  /** Receives the address of every listed feed: untrusted text. */
-  heardFeedLink?(feed: string, url: string): void;
+  /** Receives every listed feed with its address: untrusted text. */
+  heardFeeds?: FeedLinks['heard'];
   /** Returns the configured headers and protocol of uploads; default: none. */
   sendOptions?(): Pick<SendCallOptions, 'headers' | 'contentType' | 'protocol'>;
   /** Whether each create request carries its token as `Idempotency-Key`; default: no. */
@@ -114,7 +115,7 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
         const { channels, feeds } = client();
         if (kind === 'channel') return (await channels.list(asks('finish', signal))).map(({ id }) => id);
         const list = await feeds.list(asks('finish', signal));
-        for (const { id, url } of list) if (url !== undefined) parts.heardFeedLink?.(id, url);
+        parts.heardFeeds?.(list);
         return list.map(({ id }) => id);
       }),
     probe: async (signal) => {

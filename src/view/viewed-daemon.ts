@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import type { FeedLinks } from '../host/feed-links.ts';
 import type { Gate } from '../host/gate.ts';
 import type { Folders } from '../intake/folders.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -23,6 +24,7 @@ export interface ViewedDaemon {
     startAt(): number | null;
     later(): readonly UploadHours[];
   };
+  readonly feedLinks: Pick<FeedLinks, 'find'>;
   readonly folders: Pick<Folders, 'countSettling' | 'settling' | 'status'>;
   readonly pauses: OperatorPauses;
   readonly rows: Pick<Rows, 'isHeld' | 'held'>;

@@ -5,7 +5,6 @@ import type { Daemon } from '../../src/daemon/daemon.ts';
 import { progressWords } from '../../src/view/files/progress-words.ts';
 import { viewOf } from '../../src/view/files/file-view.ts';
 import { viewsOf } from '../../src/view/files/file-view.ts';
-import type { LineRows } from '../../src/ledger/queues.ts';
 import type { Pace } from '../../src/pipeline/estimate.ts';
 import type { Line } from '../../src/pipeline/file/queue.ts';
 import type { LiveUpload } from '../../src/pipeline/steps/uploads.ts';
@@ -235,7 +234,7 @@ describe('a file in line says when it starts:', () => {
     const ledger = {
       before: async () => new Map([['f_9', before]]),
       lines: async () => [line],
-    } as unknown as LineRows;
+    } as unknown as Parameters<typeof viewsOf>[0];
     const files = await viewsOf(ledger, daemonOf(world), [facts]);
     expect(files.map(whyOf)).toEqual([words]);
     expect(files[0]?.queue?.before).toBe(before);
@@ -247,7 +246,7 @@ describe('a file in line says when it starts:', () => {
     const ledger = {
       before: async (...args: unknown[]) => (asked.push(args[2]), new Map()),
       lines: async (without: unknown) => (asked.push(without), []),
-    } as unknown as LineRows;
+    } as unknown as Parameters<typeof viewsOf>[0];
     await viewsOf(ledger, daemonOf({}), [someFacts({ id: 'f_9' })]);
     expect(asked).toEqual([['f_1'], ['f_1']]);
   });

@@ -28,6 +28,7 @@ test.each([
   await using connection = connectToService(config as unknown as Config, {
     budget,
     notes: new MemoryStore(),
+    feedLinks: { heard: () => undefined },
     events,
     clock,
     logger: silentLogger,

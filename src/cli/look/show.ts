@@ -79,7 +79,7 @@ function describe({ file, spans, history, suspects }: ShowView): string {
     ['title', file.title],
     ['description', file.description],
     ['tags', file.tags.join(', ') || null],
-    ['feeds', file.publish.map((feed) => `${feed}${feed in file.published ? ' (published)' : ''}`).join(', ') || null],
+    ['feeds', file.publish.map((feed) => feedWords(feed, file)).join(', ') || null],
     ['video', file.video_id],
     ['watch', file.embed_url],
     ['service says', file.remote_status],
@@ -93,6 +93,11 @@ function describe({ file, spans, history, suspects }: ShowView): string {
     `  ${dayAndSecond(at)}  ${state.padEnd(17)}${escapeControls(`${note ?? ''}${codeWords(failure)}`)}`.trimEnd(),
   );
   return `${lines}\nsteps\n${spans.map(spanLine).join('\n')}\n\nhistory\n${past.join('\n')}\n`;
+}
+
+function feedWords(feed: string, { published, feed_urls: urls }: ShowView['file']): string {
+  const url = feed in urls ? ` ${urls[feed]}` : '';
+  return `${feed}${feed in published ? ' (published)' : ''}${url}`;
 }
 
 /** Formats one step as a line. */

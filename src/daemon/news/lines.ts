@@ -1,5 +1,6 @@
 import type { DropcastEvent, EventRow } from '../../pipeline/events.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
+import type { FeedLinks } from '../../host/feed-links.ts';
 import { aboutNothing, newsOf } from './news.ts';
 import type { News } from './news.ts';
 
@@ -49,7 +50,14 @@ const MOST_CHARACTERS = 600;
 export function createNewsLines(
   clock: Pick<Clock, 'now'>,
   broke: (error: unknown) => void,
-  ledger: { readonly host: string; keep(row: EventRow): Promise<void> } = { host: '', keep: async () => undefined },
+  ledger: {
+    readonly host: string;
+    readonly feedLinks?: Pick<FeedLinks, 'find'>;
+    keep(row: EventRow): Promise<void>;
+  } = {
+    host: '',
+    keep: async () => undefined,
+  },
 ): NewsLines {
   const lines: NewsLine[] = [];
   const written = new WeakMap<DropcastEvent, KeptLine>();
@@ -88,7 +96,7 @@ export function createNewsLines(
     tell: (event) => {
       const line = written.get(event);
       if (line !== undefined) return show(line);
-      const news = newsOf(event, clock.now());
+      const news = newsOf(event, clock.now(), ledger.feedLinks);
       if (news !== null) add(news);
     },
     listen: (listener) => {

@@ -1,5 +1,7 @@
+import type { FeedLinks } from '../../host/feed-links.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
+import { feedUrlsOf } from '../../view/files/file-view.ts';
 import { eventWords } from '../../view/words/events.ts';
 import type { EventWords, NewsLevel } from '../../view/words/events.ts';
 
@@ -34,6 +36,8 @@ export interface News extends Pick<EventWords, 'level' | 'text'> {
   readonly video_id: string | null;
   /** Where the video is watched; null until it is ready. */
   readonly embed_url: string | null;
+  /** Where the file's feeds are read, as far as known; null: the line is about no file. */
+  readonly feed_urls: Readonly<Record<string, string>> | null;
 }
 
 /**
@@ -42,8 +46,8 @@ export interface News extends Pick<EventWords, 'level' | 'text'> {
  *
  * @param now epoch milliseconds
  */
-export function newsOf(event: DropcastEvent, now: number): News | null {
-  const subject = subjectOf(event);
+export function newsOf(event: DropcastEvent, now: number, links?: Pick<FeedLinks, 'find'>): News | null {
+  const subject = subjectOf(event, links);
   const words = subject && eventWords(event, now);
   return words && { ...aboutNothing, level: words.level, ...subject, text: words.text };
 }
@@ -55,9 +59,10 @@ export const aboutNothing = {
   state: null,
   video_id: null,
   embed_url: null,
+  feed_urls: null,
 } as const;
 
-function subjectOf(event: DropcastEvent): (Pick<News, 'type'> & Partial<News>) | null {
+function subjectOf(event: DropcastEvent, links?: Pick<FeedLinks, 'find'>): (Pick<News, 'type'> & Partial<News>) | null {
   switch (event.type) {
     // Reported by the row, which has the id, or by the host where it happened.
     case 'arrival':
@@ -69,7 +74,8 @@ function subjectOf(event: DropcastEvent): (Pick<News, 'type'> & Partial<News>) |
     case 'refusal': {
       const { id: file, folder, path, videoId, embedUrl } = event.facts;
       const type = event.type === 'file' && event.before === null ? 'arrival' : event.type;
-      return { type, file, folder, path, state: stateOf(event.facts), video_id: videoId, embed_url: embedUrl };
+      const addresses = { embed_url: embedUrl, feed_urls: feedUrlsOf(event.facts, links) };
+      return { type, file, folder, path, state: stateOf(event.facts), video_id: videoId, ...addresses };
     }
     case 'operator-pause':
       return { type: event.type, folder: event.pause.folder };

@@ -1,8 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Config } from '../../config/config.ts';
 import type { EventRows, KeptEvent, HistoryRows, Passage } from '../../ledger/history.ts';
+import { readFeedLinks } from '../../host/feed-links.ts';
+import type { FeedLinks } from '../../host/feed-links.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
+import type { NoteStore } from '../../pipeline/file/ports.ts';
 import type { RowStore } from '../../pipeline/file/row-groups.ts';
+import { feedUrlsOf } from '../../view/files/file-view.ts';
 import { capitalised } from '../../view/words/text.ts';
 import { stateWords } from '../../view/words/events.ts';
 import type { KeptLine, NewsLine } from './lines.ts';
@@ -15,7 +19,7 @@ export function shownHost({ ledger, hostName }: Pick<Config, 'ledger' | 'hostNam
 /** How far back lines of earlier runs are shown, in milliseconds: as long as the ledger keeps events. */
 const shownMs = 30 * 86_400_000;
 
-export type PastRows = RowStore<'any'> & EventRows & HistoryRows;
+export type PastRows = RowStore<'any'> & EventRows & HistoryRows & Pick<NoteStore, 'note'>;
 
 /**
  * Returns the newest lines of earlier runs. Those about files come from their history, all others from the lines kept
@@ -157,17 +161,25 @@ function merged(events: readonly KeptEvent[], passages: readonly Passage[], from
 async function linesOf(ledger: PastRows, past: readonly Past[]): Promise<readonly PastLine[]> {
   const ids = new Set(past.flatMap(({ passage }) => passage?.id ?? []));
   const files = new Map((await ledger.rows({ group: 'any', where: { ids: [...ids] } })).map((each) => [each.id, each]));
+  const links = await readFeedLinks(ledger);
   return past.flatMap((each) => {
-    const line = each.passage === undefined ? (each.event.line as KeptLine | null) : lineOf(files, each.passage);
+    const line =
+      each.passage === undefined
+        ? (each.event.line as KeptLine | null)
+        : lineOf(files.get(each.passage.id), each.passage, links);
     return line === null ? [] : [{ ...line, cursor: cursorOf(each.position) }];
   });
 }
 
-function lineOf(files: ReadonlyMap<string, Facts>, { id, at, state, note }: Passage): KeptLine | null {
-  const facts = files.get(id);
+function lineOf(
+  facts: Facts | undefined,
+  { id, at, state, note }: Passage,
+  links: Pick<FeedLinks, 'find'>,
+): KeptLine | null {
   if (facts === undefined) return null;
   const { folder, path, videoId: video_id, embedUrl: embed_url } = facts;
   const [level, words] = stateWords[state] ?? ['info', capitalised(state)];
   const text = note === null ? words : `${words}: ${note}`;
-  return { v: 1, at, level, type: 'file', file: id, folder, path, state, video_id, embed_url, text };
+  const feed_urls = feedUrlsOf(facts, links);
+  return { v: 1, at, level, type: 'file', file: id, folder, path, state, video_id, embed_url, feed_urls, text };
 }

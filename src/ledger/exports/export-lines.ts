@@ -6,9 +6,12 @@ export function headerOf(format: 'csv' | 'ndjson'): string {
   return format === 'csv' ? csvLine(columns) : '';
 }
 
+/** Returns where a feed is read; null if unknown. */
+type FeedUrl = (feed: string) => string | null;
+
 /** Returns the line of one finished video. Pure. */
-export function exportLine(facts: Facts, format: 'csv' | 'ndjson'): string {
-  const record = recordOf(facts);
+export function exportLine(facts: Facts, feedUrl: FeedUrl, format: 'csv' | 'ndjson'): string {
+  const record = recordOf(facts, feedUrl);
   if (format === 'ndjson') return `${escapeJson(JSON.stringify({ v: 1, ...record }))}\n`;
   return csvLine(columns.map((column) => record[column] ?? ''));
 }
@@ -19,6 +22,7 @@ const columns = [
   'channel',
   'video_id',
   'embed_url',
+  'feed_urls',
   'discovered_at',
   'uploaded_at',
   'ready_at',
@@ -26,13 +30,15 @@ const columns = [
 ] as const;
 
 /** Times are ISO 8601 in UTC, as spreadsheets and programs read them. */
-function recordOf(facts: Facts): Readonly<Record<(typeof columns)[number], string | null>> {
+function recordOf(facts: Facts, feedUrl: FeedUrl): Readonly<Record<(typeof columns)[number], string | null>> {
   return {
     path: `${facts.folder}/${facts.path}`,
     title: facts.plan?.title ?? null,
     channel: facts.plan?.channel ?? null,
     video_id: facts.videoId,
     embed_url: facts.embedUrl,
+    // A video may be in several feeds; an address has no spaces.
+    feed_urls: (facts.plan?.publish ?? []).flatMap((feed) => feedUrl(feed) ?? []).join(' '),
     discovered_at: isoTime(facts.discoveredAt),
     uploaded_at: isoTime(facts.uploadedAt),
     ready_at: isoTime(facts.readyAt),

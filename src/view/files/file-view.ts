@@ -1,6 +1,9 @@
 import type { LineRows } from '../../ledger/queues.ts';
+import { readFeedLinks } from '../../host/feed-links.ts';
+import type { FeedLinks } from '../../host/feed-links.ts';
 import { uploadedInMs } from '../../pipeline/estimate.ts';
 import { stateOf, type Facts } from '../../pipeline/file/facts.ts';
+import type { NoteStore } from '../../pipeline/file/ports.ts';
 import { priorityOf } from '../../pipeline/file/queue.ts';
 import { channelRefusal } from '../../pipeline/file/reasons.ts';
 import { causeKey } from '../../pipeline/file/selection.ts';
@@ -53,6 +56,8 @@ export interface FileView {
   readonly video_id: string | null;
   /** Where the video is watched; null until it is ready, or if the service names no address. */
   readonly embed_url: string | null;
+  /** Where the feeds of `publish` are read, as far as the service has said. */
+  readonly feed_urls: Readonly<Record<string, string>>;
   readonly remote_status: string | null;
   readonly source_url: string | null;
   readonly sha256: string | null;
@@ -76,6 +81,7 @@ export interface FileView {
 /** What only the running daemon knows about a file. */
 interface Live extends Partial<Pick<FileView, 'host' | 'sent' | 'upload' | 'queue' | 'ready_at'>> {
   readonly isHeld?: boolean;
+  readonly feedLinks?: Pick<FeedLinks, 'find'>;
   /** The reason the file is waiting, when nothing went wrong. */
   readonly why?: string | null;
   /** Why no host can continue with the file, regardless of earlier failures. */
@@ -106,6 +112,7 @@ function fileView(facts: Facts, live: Live = {}): FileView {
     published: facts.published,
     video_id: facts.videoId,
     embed_url: facts.embedUrl,
+    feed_urls: feedUrlsOf(facts, live.feedLinks),
     remote_status: facts.remoteStatus,
     source_url: sourceUrl?.replace(/\?.*$/s, '?…') ?? null,
     sha256: facts.sha256,
@@ -124,6 +131,15 @@ function fileView(facts: Facts, live: Live = {}): FileView {
       ended: facts.endedAt,
     },
   };
+}
+
+/** Returns the known addresses of the feeds that a file is published in. Pure. */
+export function feedUrlsOf(
+  { plan }: Pick<Facts, 'plan'>,
+  links: Pick<FeedLinks, 'find'> = { find: () => null },
+): Readonly<Record<string, string>> {
+  const known = (plan?.publish ?? []).map((feed) => [feed, links.find(feed)] as const);
+  return Object.fromEntries(known.flatMap(([feed, url]) => (url === null ? [] : [[feed, url]])));
 }
 
 function failureWords({ lastFailure, uploadSession }: Facts): string | null {
@@ -152,8 +168,8 @@ export function viewOf(daemon: ViewedDaemon | null, facts: Facts): FileView {
   return daemon === null ? fileView(facts) : viewAt(momentOf(daemon), facts);
 }
 
-/** A ledger read without a daemon lists its hosts itself. */
-export interface OfFleet {
+/** A ledger read without a daemon lists its hosts and the addresses of feeds itself. */
+export interface OfFleet extends Pick<NoteStore, 'note'> {
   readonly fleet?: FleetView | null;
 }
 
@@ -171,11 +187,12 @@ export async function viewsOf(
   const moment = daemon && momentOf(daemon, held);
   const places = moment === null ? new Map<string, QueuePlace>() : await placesInLine(moment, ledger, files);
   const fleet = daemon === null ? (ledger.fleet ?? null) : daemon.fleet;
+  const feedLinks = moment?.daemon.feedLinks ?? (await readFeedLinks(ledger));
   const writers = (await fleet?.hostsOf(files.map(({ id }) => id))) ?? new Map<string, string>();
   return files.map((facts) => {
     const writer = writers.get(facts.id) ?? null;
     if (moment !== null) return viewAt(moment, facts, { place: places.get(facts.id), writer });
-    return fleet === null ? fileView(facts) : fileView(facts, elsewhereOf(fleet, facts, writer));
+    return fileView(facts, { feedLinks, ...(fleet !== null && elsewhereOf(fleet, facts, writer)) });
   });
 }
 
@@ -189,7 +206,7 @@ export function viewAt(
   // Once the file is sent, it does not matter which host follows it on the service.
   const isWorkedOn = fleet !== null && facts.uploadedAt === null && moment.held.includes(facts.id);
   const host = isWorkedOn ? (workerOf(fleet, facts.id) ?? fleet.self) : writer;
-  return fileView(facts, { host, ...liveOf(moment, facts, place) });
+  return fileView(facts, { host, feedLinks: moment.daemon.feedLinks, ...liveOf(moment, facts, place) });
 }
 
 function liveOf(moment: Moment, facts: Facts, place: QueuePlace | undefined): Live {

@@ -24,6 +24,7 @@ const about = (path: string, other: Partial<News> = {}): News => ({
   state: 'queued',
   video_id: null,
   embed_url: null,
+  feed_urls: null,
   text: 'Arrived, 5 kB',
   ...other,
 });

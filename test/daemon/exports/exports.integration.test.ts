@@ -38,6 +38,7 @@ async function desk({ to = 'links.csv' }: { readonly to?: string } = {}) {
       events: { listen: (listener) => (listeners.add(listener), () => listeners.delete(listener)) },
       logger,
       exports: () => exports,
+      feedLinks: { find: (feed) => (feed === 'feed_news' ? 'https://feeds.example.com/news' : null) },
       hostName: null,
     });
   const finish = async (id: string, other: Partial<Facts> = {}, into: Ledger = ledger): Promise<Facts> => {
@@ -47,8 +48,18 @@ async function desk({ to = 'links.csv' }: { readonly to?: string } = {}) {
     const sent = await into.save({ ...first, ...created, videoId: `vid_${id}`, ...other });
     const processed = await into.save({ ...sent, ...uploaded, videoId: sent.videoId });
     const embedUrl = `https://video.example.com/embed/${sent.videoId ?? ''}`;
-    const plan = processed.plan && { ...processed.plan, publish: [] };
-    return into.save({ ...processed, ...ready, videoId: sent.videoId, embedUrl, plan, end: 'done', endedAt: 60_000 });
+    const plan = processed.plan && { ...processed.plan, publish: ['feed_news', 'feed_other'] };
+    const published = { feed_news: 5, feed_other: 5 };
+    return into.save({
+      ...processed,
+      ...ready,
+      videoId: sent.videoId,
+      embedUrl,
+      plan,
+      published,
+      end: 'done',
+      endedAt: 60_000,
+    });
   };
   const moved = own.move();
   return {
@@ -66,7 +77,8 @@ async function desk({ to = 'links.csv' }: { readonly to?: string } = {}) {
     },
     happens: (event: DropcastEvent) => listeners.forEach((listener) => listener(event)),
     text: () => readFile(path, 'utf8'),
-    ids: async () => [...(await readFile(path, 'utf8')).matchAll(/vid_\w+(?=,http|","embed)/g)].map(([id]) => id),
+    ids: async () =>
+      [...(await readFile(path, 'utf8')).matchAll(/(?<!\/)vid_\w+(?=,http|","embed)/g)].map(([id]) => id),
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   };
 }
@@ -78,8 +90,8 @@ describe('exports', () => {
     await it.once();
     expect(await it.text()).toBe(
       [
-        'path,title,channel,video_id,embed_url,discovered_at,uploaded_at,ready_at,done_at\r\n',
-        '/inbox/one.mp4,Clip,ch_main,vid_one,https://video.example.com/embed/vid_one,',
+        'path,title,channel,video_id,embed_url,feed_urls,discovered_at,uploaded_at,ready_at,done_at\r\n',
+        '/inbox/one.mp4,Clip,ch_main,vid_one,https://video.example.com/embed/vid_one,https://feeds.example.com/news,',
         '1970-01-01T00:00:00.000Z,1970-01-01T00:00:00.003Z,1970-01-01T00:00:00.004Z,1970-01-01T00:01:00.000Z\r\n',
       ].join(''),
     );

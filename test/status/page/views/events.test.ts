@@ -17,6 +17,7 @@ const some = (news: Partial<News>): News => ({
   state: null,
   video_id: null,
   embed_url: null,
+  feed_urls: null,
   text: 'Something happened',
   ...news,
 });
