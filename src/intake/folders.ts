@@ -5,7 +5,7 @@ import { isGivenUp, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { RowStore } from '../pipeline/file/row-groups.ts';
 import { unlessHung } from '../unless-hung.ts';
-import type { Resumed, SettlingFile } from '../watch/ports.ts';
+import type { FrozenRoot, Resumed, SettlingFile } from '../watch/ports.ts';
 import { addFile } from './add-file.ts';
 import type { AddResult } from './add-file.ts';
 import type { FolderStatus } from './folder-status.ts';
@@ -14,9 +14,8 @@ import type { Accepted } from './intake.ts';
 import { WatchedFolder } from './watched-folder.ts';
 import type { FolderSetup, FolderWorld } from './watched-folder.ts';
 
-export interface FrozenFolder {
+export interface FrozenFolder extends Pick<FrozenRoot, 'why' | 'claim'> {
   readonly path: string;
-  readonly why: string;
 }
 
 interface RowChange {
@@ -99,7 +98,7 @@ export class Folders implements AsyncDisposable {
 
   /** Returns the folders that are missing, unreadable or owned by another dropcast, with the reason. */
   frozenFolders(): readonly FrozenFolder[] {
-    return this.#all().flatMap(({ path, frozen }) => (frozen === null ? [] : { path, why: frozen.why }));
+    return this.#all().flatMap(({ path, frozen }) => (frozen === null ? [] : { path, ...frozen }));
   }
 
   settling(): readonly SettlingFile[] {

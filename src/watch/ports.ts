@@ -96,6 +96,8 @@ export interface FrozenRoot {
   readonly why: string;
   readonly isOffLimits?: true;
   readonly isBehind?: true;
+  /** What an operator would state by resuming the folder; omitted if that does not end the freeze. */
+  readonly claim?: string;
 }
 
 /** Thrown by the sink when it cannot accept a report now although nothing is wrong. The watcher silently retries. */

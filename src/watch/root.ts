@@ -47,6 +47,8 @@ export class Root {
   readonly #check: RootCheck;
   #awayBecause: string | null = null;
   #missingBecause: string | null = null;
+  /** Number of missing files; null if an earlier run counted them. */
+  #lost: number | null = null;
   #isForeign = false;
   #isAnother = false;
   /** Whether the ledger is older than the folder's mark. */
@@ -153,6 +155,7 @@ export class Root {
 
   /** Freezes the folder because most of its files are missing at once. */
   async suspect({ before, lost, there }: Missing): Promise<void> {
+    this.#lost = lost;
     this.#missingBecause = whyMissing(this.#options.path, `${lost} of ${lost + there}`);
     this.#recent = { atMs: -Infinity, isSound: false };
     await this.#save({ is: 'missing', before });
@@ -172,15 +175,19 @@ export class Root {
     if (this.#awayBecause !== null && !this.#isAnother && !this.#isBehind)
       return { ok: false, why: `${path} is frozen for another reason: ${this.#awayBecause}` };
     if (!this.isFrozen) return { ok: false, why: `${path} is not frozen` };
-    const what = this.#isBehind
-      ? `Files of ${path} that the ledger does not know are uploaded`
-      : this.#isAnother
-        ? `${path} is the directory that is there now`
-        : `The missing files of ${path} are gone`;
+    const what = this.#claim();
     const isOlder = this.#isBehind;
     if (this.#isAnother || isOlder) this.#trustNext(isOlder);
     await this.#save({ is: 'resumed', isOlder });
     return { ok: true, what };
+  }
+
+  /** Returns what an operator states by resuming the folder. */
+  #claim(): string {
+    const { path } = this.#options;
+    if (this.#isBehind) return `Files of ${path} that the ledger does not know are uploaded`;
+    if (this.#isAnother) return `${path} is the directory that is there now`;
+    return `The ${this.#lost === null ? '' : `${this.#lost} `}missing files of ${path} are gone`;
   }
 
   /** Ends the freeze of a folder that a scan could list. */
@@ -290,12 +297,14 @@ export class Root {
   #state(): RootState {
     const why = this.#frozenBecause;
     const isOffLimits = this.#isForeign || this.#hung !== null;
+    const isQuestion = this.#awayBecause === null || this.#isAnother || this.#isBehind;
     if (why !== null)
       return {
         state: 'frozen',
         why,
         ...(isOffLimits && { isOffLimits }),
         ...(this.#isBehind && { isBehind: true }),
+        ...(isQuestion && { claim: this.#claim() }),
       };
     const gap = this.#options.gap();
     if (gap !== null) return { state: 'scanning', why: gap };

@@ -19,6 +19,7 @@ function serve(limits?: Partial<HttpLimits>) {
     health: () => 'ok' as const,
     receive: () => 'not wanted' as const,
     access: createPageAccess(token),
+    testNotifications: async () => [],
   };
   return serveStatusPage({ host: '127.0.0.1', port: 0 }, source, limits);
 }

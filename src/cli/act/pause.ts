@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { LONGEST, parseDuration } from '../../config/units.ts';
 import { notWatched } from '../../daemon/commands/pause.ts';
+import { pauseEnd } from '../../daemon/commands/pause-end.ts';
 import type { PauseResult, PauseWanted, ResumeResult, ResumeWanted } from '../../daemon/commands/pause.ts';
 import { eventRow } from '../../daemon/news/lines.ts';
 import { recordedIn, whyNotOlder } from '../../intake/first-start.ts';
@@ -29,7 +29,9 @@ export interface PauseOptions extends Shared {
 export async function pause(shell: Shell, options: PauseOptions, names: readonly string[]): Promise<number> {
   if (names.length > 0 === (options.all === true))
     throw new CommandError('name the folders to pause, or pass --all', exitCodes.usage);
-  const until = options.until === undefined ? null : pauseEnd(options.until, Date.now());
+  const end = options.until === undefined ? null : pauseEnd(options.until, Date.now());
+  if (end?.ok === false) throw new CommandError(`--until: ${end.message}`, exitCodes.usage);
+  const until = end?.value ?? null;
   const folders = names.map((name) => resolve(shell.cwd, name));
   const wanted: PauseWanted = { folders, until, by: userName(shell) };
   const result = await changeOrNote<PauseResult>(shell, options, {
@@ -64,32 +66,6 @@ async function pauseInLedger(
     await ledger.savePause(pause, eventRow(hostName, { type: 'operator-pause', pause, is: 'set', by }, now));
   }
   return { v: 1, paused: await ledger.pauses(), running: 0, refused };
-}
-
-const timeOfDay = /^([01]?\d|2[0-3]):([0-5]\d)$/;
-
-/**
- * Computes when a pause ends: `2h` from now, or the next `18:00` in the user's local time. Pure.
- *
- * @param now epoch milliseconds, like the result
- * @throws {CommandError} when the text is neither
- */
-export function pauseEnd(text: string, now: number): number {
-  const time = timeOfDay.exec(text);
-  if (time !== null) return nextTime(Number(time[1]), Number(time[2]), now);
-  const duration = parseDuration(text, { min: '1s', max: LONGEST });
-  if (duration.ok) return now + duration.value;
-  const isOutOfRange = duration.message.startsWith('too ');
-  const neither = `neither a time of day like 18:00 nor a duration like 30m or 2h: ${text}`;
-  throw new CommandError(`--until: ${isOutOfRange ? duration.message : neither}`, exitCodes.usage);
-}
-
-/** The next occurrence of a time of day. Uses calendar days, so that days of 23 or 25 hours work. */
-function nextTime(hours: number, minutes: number, now: number): number {
-  const at = new Date(now);
-  at.setHours(hours, minutes, 0, 0);
-  if (at.getTime() <= now) at.setDate(at.getDate() + 1);
-  return at.getTime();
 }
 
 export interface ResumeOptions extends Shared {

@@ -1,5 +1,6 @@
 import { errnoOf } from '../../errno.ts';
 import { serviceOf } from '../../config/installed-service.ts';
+import type { ControlPorts } from '../../daemon/control/routes.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { healthOf } from '../../daemon/health.ts';
 import type { Logger } from '../../log/logger.ts';
@@ -11,6 +12,12 @@ import { metricsToken } from '../../status/tokens.ts';
 import { createMetrics } from '../../status/metrics/metrics.ts';
 import { packageVersion } from '../../package-files.ts';
 
+export interface PageSetup extends Pick<ControlPorts, 'testNotifications'> {
+  readonly logger: Logger;
+  /** Closes the page. */
+  readonly stack: AsyncDisposableStack;
+}
+
 /**
  * Opens the status page. Without it, the daemon still uploads.
  *
@@ -19,7 +26,7 @@ import { packageVersion } from '../../package-files.ts';
 export async function openStatusPage(
   daemon: Daemon,
   listen: Listen,
-  { logger, stack }: { readonly logger: Logger; readonly stack: AsyncDisposableStack },
+  { logger, stack, testNotifications }: PageSetup,
 ): Promise<StatusPage | null> {
   const { stateDir, file } = daemon.config();
   try {
@@ -29,6 +36,7 @@ export async function openStatusPage(
       receive: (webhook) => daemon.receive(webhook),
       broke: (err) => logger.error('The status page failed', { err }),
       access: createPageAccess(await pageToken(stateDir)),
+      testNotifications,
       metrics: {
         ...createMetrics(daemon, { version: await packageVersion(), node: process.versions.node }),
         token: await metricsToken(stateDir),

@@ -15,6 +15,7 @@ import type { StatusPage } from '../../status/page/serve.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { uploadsHere } from '../../pipeline/steps/uploads.ts';
 import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
+import type { PageSetup } from './open-status-page.ts';
 import { whenAborted } from './when-aborted.ts';
 import { createReload } from '../configure/reload-config.ts';
 
@@ -33,12 +34,9 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   const daemon = await startDaemonOrExplain(config, { shell, logger }, async (daemon) => {
     if (await traceFiles(daemon, await packageVersion())) logger.info('OpenTelemetry traces each file');
     const reload = createReload(daemon, { shell, logger, secrets });
-    const page = await openPage(daemon, logger, stack);
-    const ports = {
-      reload,
-      pageLink: (right: Right) => page?.link(right) ?? null,
-      testNotifications: testNotifications(() => daemon.config(), shell.env),
-    };
+    const tests = { testNotifications: testNotifications(() => daemon.config(), shell.env) };
+    const page = await openPage(daemon, { logger, stack, ...tests });
+    const ports = { reload, pageLink: (right: Right) => page?.link(right) ?? null, ...tests };
     stack.use(await serveOrExplain(daemon, config.status.socket, ports));
     const onReload = (): void => {
       if (shell.stopping.aborted) return;
@@ -66,15 +64,11 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
 }
 
 /** Opens the status page. Its code is loaded only if the configuration enables it. */
-async function openPage(
-  daemon: Daemon,
-  logger: Logger,
-  stack: AsyncDisposableStack,
-): Promise<Pick<StatusPage, 'link'> | null> {
+async function openPage(daemon: Daemon, setup: PageSetup): Promise<Pick<StatusPage, 'link'> | null> {
   const { listen } = daemon.config().status;
   if (listen === null) return null;
   const { openStatusPage } = await import('./open-status-page.ts');
-  return openStatusPage(daemon, listen, { logger, stack });
+  return openStatusPage(daemon, listen, setup);
 }
 
 /** Returns null if no service manager is waiting for notifications. */

@@ -64,7 +64,7 @@ export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Prom
     const frozen = daemon.folders.status().find(({ path }) => path === folder)?.state === 'frozen';
     const elsewhere = whyElsewhere(daemon, folder);
     if (elsewhere !== null) return { ok: false, why: `it is not paused; ${elsewhere} if it is frozen` };
-    if (all === null || frozen) return daemon.folders.resume(folder);
+    if (all === null || frozen) return acceptAsIs(daemon, folder, by);
     return {
       ok: false,
       why: `everything is paused, not ${folder} alone: ${resumeCommand({ folder: null })} ends that`,
@@ -78,6 +78,13 @@ export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Prom
       ? `; it is still frozen: ${status.why ?? ''}. Repeat this to accept it as it is now`
       : '';
   return { ok: true, what: `${folder} is no longer paused${stillAll}${frozen}` };
+}
+
+/** Accepts a frozen folder, and records who stated what. */
+async function acceptAsIs({ folders, news }: Daemon, folder: string, by: string): Promise<ResumeResult> {
+  const resumed = await folders.resume(folder);
+  if (resumed.ok) news.add({ level: 'info', type: 'folder', folder, text: `Resumed by ${by}: ${resumed.what}` });
+  return resumed;
 }
 
 /**

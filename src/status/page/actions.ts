@@ -5,6 +5,8 @@ import type { CommandResult } from '../../daemon/commands/wanted.ts';
 import { fileAddress, filesAddress, queryOf } from './elements.ts';
 import { byPage, digestOf, noticeWords } from './files/bulk-commands.ts';
 import { pause, resume } from '../../daemon/commands/pause.ts';
+import { pauseEnd } from '../../daemon/commands/pause-end.ts';
+import { publish } from '../../daemon/commands/publish.ts';
 import { manyOf } from './views/many.ts';
 
 const retryFile: Action = ({ daemon }, { part }) => done(part('id'), retry(daemon, { names: [part('id')] }));
@@ -24,10 +26,16 @@ async function done(id: string, result: Promise<Pick<CommandResult, 'refused'>>)
 
 const BACK = '/folders';
 
-/** Pauses a folder. @throws {PageError} 409 if it is no longer watched */
-export async function pauseFolder({ daemon }: PageWorld, { query }: Sent): Promise<string> {
+/**
+ * Pauses a folder, until a time if the form names one. @throws {PageError} 400 if it is not a time, 409 if the folder is
+ * no longer watched
+ */
+export async function pauseFolder({ daemon, now }: PageWorld, { query, form }: Sent): Promise<string> {
   const folder = query.get('folder') ?? '';
-  const { refused } = await pause(daemon, { folders: [folder], until: null, by: byPage });
+  const text = form.get('until')?.trim() ?? '';
+  const end = text === '' ? null : pauseEnd(text, now);
+  if (end?.ok === false) throw new PageError(400, `Nothing was paused: ${end.message}.`);
+  const { refused } = await pause(daemon, { folders: [folder], until: end?.value ?? null, by: byPage });
   if (refused.length > 0) throw new PageError(409, `${folder} is no longer a watched folder.`);
   return BACK;
 }
@@ -42,6 +50,33 @@ export async function resumeFolder({ daemon }: PageWorld, { query }: Sent): Prom
   if (!result.ok) throw new PageError(409, `${folder}: ${result.why}`);
   return BACK;
 }
+
+/** Accepts a frozen folder. @throws {PageError} 409 if the reader confirmed something else than what holds now */
+export async function acceptFolder({ daemon }: PageWorld, { query, form }: Sent): Promise<string> {
+  const folder = query.get('folder') ?? '';
+  const claim = daemon.folders.frozenFolders().find(({ path }) => path === folder)?.claim;
+  if (claim === undefined || claim !== form.get('claim'))
+    throw new PageError(409, `Nothing was done: the state of ${folder} has changed. Look at it again.`);
+  const result = await resume(daemon, { folder, by: byPage });
+  if (!result.ok) throw new PageError(409, `${folder}: ${result.why}.`);
+  return BACK;
+}
+
+/** Publishes a feed now. @throws {PageError} 409 with the reason why it is not published */
+export async function publishFeed({ daemon }: PageWorld, { query }: Sent): Promise<string> {
+  const feed = query.get('feed') ?? '';
+  const { feeds, refused } = await publish(daemon, { feeds: [feed] });
+  const why = refused[0]?.why ?? feeds.find(({ is }) => is === 'failed' || is === 'later')?.why;
+  if (why !== undefined) throw new PageError(409, `${feed} is not published: ${why}.`);
+  return '/';
+}
+
+/** Sends a test message to a notification target. @throws {PageError} 409 if there is no such target */
+const testTarget: Action = async ({ targetTests }, { query }) => {
+  const name = query.get('target') ?? '';
+  if (!(await targetTests.run(name))) throw new PageError(409, `No notification target is called ${name}.`);
+  return '/configuration#targets';
+};
 
 /**
  * Runs the command that the previous page asked to confirm, and redirects to the result. The address identifies the
@@ -76,5 +111,8 @@ export const actions: readonly (readonly [path: string, action: Action])[] = [
   ['/files/:id/ignore', ignoreFile],
   ['/folders/pause', pauseFolder],
   ['/folders/resume', resumeFolder],
+  ['/folders/accept', acceptFolder],
+  ['/feeds/publish', publishFeed],
+  ['/targets/test', testTarget],
   ['/files/:id/unignore', unignoreFile],
 ];

@@ -69,6 +69,7 @@ const OWN_STYLE = `
 .said { overflow-wrap: anywhere; }
 .said.warn { color: var(--on); }
 .said.error { color: var(--failed); }
+.until label { flex-direction: row; align-items: center; gap: 6px; }
 .odd { display: block; color: var(--muted); font-size: 12.5px; margin-top: 3px; }
 #health { min-width: 0; }
 #health .badge { min-height: 24px; border-radius: 12px; white-space: normal; overflow-wrap: anywhere; }

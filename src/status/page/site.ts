@@ -1,6 +1,7 @@
 import { liveAnswer } from '@dropcast/pages';
 import { Hono, type Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import type { ControlPorts } from '../../daemon/control/routes.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { unavailableWords } from '../../view/words/unavailable-words.ts';
 import { statusView } from '../../view/picture/documents.ts';
@@ -15,6 +16,7 @@ import { problemPage, viewPage } from './layout.ts';
 import { healthStatus, isFromElsewhere, isFromThisPage, isOwnHost, takeWebhook, type EarlySource } from './public.ts';
 import { createOutcomes } from './files/bulk-commands.ts';
 import { createLive, SharedViews } from './live.ts';
+import { createTargetTests } from './target-tests.ts';
 import { enter, leave, rightOf, turnAway } from './sign-in.ts';
 import { PageError, type Action, type Asked, type PageWorld, type ViewMaker } from './world.ts';
 import { overview } from './views/overview.ts';
@@ -31,6 +33,7 @@ export interface PageSource extends EarlySource {
   readonly access: PageAccess;
   /** Called with the error when an address fails: a bug. */
   readonly broke?: (error: unknown) => void;
+  readonly testNotifications: ControlPorts['testNotifications'];
   /** Absent: `/metrics` is not served. */
   readonly metrics?: Metrics & { readonly token: string };
 }
@@ -59,12 +62,14 @@ export function createSite(
   const { daemon, access, metrics } = source;
   const shared = new SharedViews();
   const outcomes = createOutcomes();
+  const targetTests = createTargetTests(source.testNotifications);
   const worldFor = (context: Context<Signed>): PageWorld => {
     let picture: Promise<LivePicture> | null = null;
     return {
       daemon,
       picture: () => (picture ??= daemon.picture()),
       outcomes,
+      targetTests,
       now: Date.now(),
       mayChange: context.get('right') === 'change',
     };

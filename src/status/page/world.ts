@@ -1,6 +1,7 @@
 import type { View } from '@dropcast/pages';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Outcomes } from './files/bulk-commands.ts';
+import type { TargetTests } from './target-tests.ts';
 import type { LivePicture } from '../../view/picture/picture.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 
@@ -15,6 +16,7 @@ export interface PageWorld {
   readonly mayChange: boolean;
   /** Results of recent commands on many files. */
   readonly outcomes: Outcomes;
+  readonly targetTests: TargetTests;
 }
 
 /** The reader's request. */

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
+import { testNotifications } from '../../../src/cli/act/notify-test.ts';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import { startVideoHost } from '../../e2e/video-host.ts';
 import type { HostOptions } from '../../e2e/video-host.ts';
@@ -15,7 +16,7 @@ export const refuseCreates: NonNullable<HostOptions['meddle']> = (request, respo
   isCreate(request) && refusal(response, 422, 'invalid_request');
 
 /** A daemon beside a service, its page, and somebody who reads it and presses its buttons: all over HTTP. */
-export async function openStation(options: HostOptions = {}) {
+export async function openStation(options: HostOptions = {}, more: Readonly<Record<string, unknown>> = {}) {
   await using stack = new AsyncDisposableStack();
   const host = stack.use(await startVideoHost(options));
   const scratch = stack.use(await scratchDirectory());
@@ -25,10 +26,13 @@ export async function openStation(options: HostOptions = {}) {
     service: { base_url: host.baseUrl, api_key: host.key },
     publish: { quiet: '100ms', at_most: '200ms' },
     folders: [{ rules: [{ match: '*.{mpg,mkv}', channel: 'ch_main', publish: ['feed_news'] }] }],
+    ...more,
   });
   const daemon = await startDaemon(config, silentLogger);
   stack.defer(() => daemon.stop(AbortSignal.abort()));
-  const page = stack.use(await servedPage({ daemon }));
+  const page = stack.use(
+    await servedPage({ daemon, testNotifications: testNotifications(() => daemon.config(), process.env) }),
+  );
   const origin = `http://127.0.0.1:${page.port}`;
   const ask = async (path: string, method = 'GET', form: Readonly<Record<string, string>> = {}) => {
     const answer = await fetch(new URL(path, origin), {

@@ -19,6 +19,7 @@ function somePage(action: Action = async () => '/done', broke: (error: unknown) 
     health: () => 'ok' as const,
     receive: () => 'not wanted' as const,
     access,
+    testNotifications: async () => [],
     broke,
   };
   const site = createSite('127.0.0.1', source, new AbortController().signal, {

@@ -7,7 +7,7 @@ export function idleDaemon(picture: Partial<LivePicture> = {}, hosts: readonly s
   const silent = { listen: () => () => undefined, since: () => [], last: () => 0 };
   const now = { files: [someNowFile({ path: '/inbox/<script>alert(1)</script>.mp4' })], more: 0 };
   return {
-    config: () => ({ file: '/etc/dropcast/dropcast.yaml', status: { hosts }, folders: [] }),
+    config: () => ({ file: '/etc/dropcast/dropcast.yaml', status: { hosts }, folders: [], notify: [] }),
     picture: Object.assign(async () => somePicture({ now, ...picture }), { wasBehind: () => false }),
     waits: () => [],
     events: silent,

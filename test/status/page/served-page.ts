@@ -7,6 +7,12 @@ type Ports = Parameters<typeof serveStatusPage>[1];
 export function servedPage(ports: Pick<Ports, 'daemon'> & Partial<Ports>, port = 0): Promise<StatusPage> {
   return serveStatusPage(
     { host: '127.0.0.1', port },
-    { health: () => 'ok', receive: () => 'not wanted', access: createPageAccess('the-token'), ...ports },
+    {
+      health: () => 'ok',
+      receive: () => 'not wanted',
+      access: createPageAccess('the-token'),
+      testNotifications: async () => [],
+      ...ports,
+    },
   );
 }

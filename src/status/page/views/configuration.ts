@@ -21,6 +21,7 @@ import {
 } from '../../../daemon/rules/config-view.ts';
 import { breakable } from '../elements.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
+import { targetsPanel } from './targets.ts';
 
 const PER_PAGE = 20;
 
@@ -41,7 +42,8 @@ export async function configuration(world: PageWorld, { query }: Asked): Promise
       <section class="card" id="settings">
         <div class="head"><h2>All settings</h2></div>
         ${settingTable('All settings', view.settings)}
-      </section>`,
+      </section>
+      ${targetsPanel(world)}`,
   };
 }
 

@@ -54,22 +54,45 @@ function card(folder: FolderStatus, { daemon, now, mayChange }: PageWorld): Html
       <h2>${named(path)}</h2>
       <div class="row middle">
         ${pause === null ? '' : badge('notice', 'paused')} ${badge(...BADGES[state])}
-        ${mayChange ? pauseButton(path, pause !== null) : ''}
+        ${mayChange ? (pause === null ? pauseForm(path) : resumeButton(path)) : ''}
       </div>
     </div>
     <div class="body">
       ${pause === null ? '' : html`<p class="why">Its files wait: ${visibleText(pauseWords(pause, now))}.</p>`}
       ${why === null ? '' : html`<p class="${state === 'frozen' ? 'warn' : 'why'}">${visibleText(wholeSentence(why))}</p>`}
-      ${facts(factsOf(folder, now))} ${inside(folder)}
+      ${mayChange && pause === null ? acceptForm(folder, daemon) : ''} ${facts(factsOf(folder, now))} ${inside(folder)}
     </div>
     ${refused(folder)}
   </section>`;
 }
 
+function resumeButton(folder: string): Html {
+  return button(`/folders/resume${addressOf({ folder })}`, html`Resume${unseen(` ${folder}`)}`);
+}
+
 /** Pauses a folder: running work finishes, but nothing new starts. */
-function pauseButton(folder: string, isPaused: boolean): Html {
-  const [address, label] = isPaused ? ['/folders/resume', 'Resume'] : ['/folders/pause', 'Pause'];
-  return button(`${address}${addressOf({ folder })}`, html`${label}${unseen(` ${folder}`)}`);
+function pauseForm(folder: string): Html {
+  return html`<form method="post" action="/folders/pause${addressOf({ folder })}" class="row middle until">
+    <label
+      >until <input name="until" size="10" maxlength="20" placeholder="18:00 or 2h" autocomplete="off" data-keep
+    /></label>
+    <button>Pause${unseen(` ${folder}`)}</button>
+  </form>`;
+}
+
+/** Asks for the statement that ends a freeze. If something else holds by then, nothing is done. */
+function acceptForm({ path, accounts }: FolderStatus, { folders }: Pick<PageWorld['daemon'], 'folders'>): Html | '' {
+  const claim = folders.frozenFolders().find((each) => each.path === path)?.claim;
+  if (claim === undefined) return '';
+  const known = Object.values(accounts.known).reduce((sum, files) => sum + files, 0);
+  return html`<details class="confirm" data-key="accept">
+    <summary>Resume…</summary>
+    <form method="post" action="/folders/accept${addressOf({ folder: path })}">
+      <input type="hidden" name="claim" value="${claim}" />
+      <p>You state: ${visibleText(claim)}. dropcast knows ${counted(known, 'file')} in it.</p>
+      <button class="danger">Resume as stated${unseen(` ${path}`)}</button>
+    </form>
+  </details>`;
 }
 
 const BADGES: Readonly<Record<FolderStatus['state'], readonly [BadgeKind, string]>> = {

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import {
+  addressOf,
   badge,
   counted,
   grouped,
@@ -23,6 +24,7 @@ import { rate } from '../../../view/words/text.ts';
 import type { FleetStatus, HostView } from '../../../view/hosts/host-view.ts';
 import { fleetTroubles, hostWords } from '../../../view/hosts/host-words.ts';
 import type { Daemon } from '../../../daemon/daemon.ts';
+import type { PageWorld } from '../world.ts';
 
 /**
  * Lists files that only a person can settle, one line per cause.
@@ -209,7 +211,7 @@ function doesCell(host: HostView, now: number): Html {
 /** Shows when each feed was published, and how many files are waiting for it. */
 export function feedsPanel(
   feeds: readonly FeedView[],
-  { now, feedLinks }: { readonly now: number; readonly feedLinks: Daemon['feedLinks'] },
+  { daemon, now, mayChange }: Pick<PageWorld, 'daemon' | 'now' | 'mayChange'>,
 ): Html | '' {
   if (feeds.length === 0) return '';
   return html`<section class="card" data-key="feeds">
@@ -219,16 +221,27 @@ export function feedsPanel(
       items: feeds,
       keyOf: ({ feed }) => feed,
       columns: [
-        { heading: 'Feed', kind: 'main', cell: ({ feed }) => feedCell(feed, feedLinks) },
+        { heading: 'Feed', kind: 'main', cell: ({ feed }) => feedCell(feed, daemon.feedLinks) },
         {
           heading: 'Published',
           cell: ({ published_at: at }) =>
             at === null ? html`<span class="muted">not yet</span>` : momentAndSpan(at, now),
         },
-        { heading: 'Next', cell: (feed) => next(feed, now) },
+        { heading: 'Next', cell: (feed) => html`${next(feed, now)} ${mayChange ? publishButton(feed) : ''}` },
       ],
     })}
   </section>`;
+}
+
+function publishButton({ feed, waiting }: FeedView): Html {
+  const question = `${counted(waiting, 'newer file')}, 1 request to the service.`;
+  return html`<details class="confirm">
+    <summary>Publish…${unseen(` ${feed}`)}</summary>
+    <form method="post" action="/feeds/publish${addressOf({ feed })}">
+      <p>${question}</p>
+      <button>Publish now${unseen(` ${feed}`)}</button>
+    </form>
+  </details>`;
 }
 
 function feedCell(feed: string, feedLinks: Daemon['feedLinks']): Html {

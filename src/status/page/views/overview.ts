@@ -50,9 +50,7 @@ export async function overview({ daemon, picture, now, mayChange }: PageWorld): 
     body: html`${sentence(view.sentence)} ${troublePanel(view, now)} ${stageStrip(view, now)} ${limit(view, now)}
       ${isNew(view) ? firstSteps(daemon.config().folders[0]?.path) : ''} ${expectedPanel(view, now)}
       ${needsYouPanel(view.needs_you, { now, channels })} ${nowPanel(view.now, now)} ${hostsPanel(view.fleet, now)}
-      <div class="pair">
-        ${budgetPanel(view.budget, now)} ${feedsPanel(view.feeds, { now, feedLinks: daemon.feedLinks })}
-      </div>
+      <div class="pair">${budgetPanel(view.budget, now)} ${feedsPanel(view.feeds, { daemon, now, mayChange })}</div>
       ${dayPanel(view.day, now)} ${notes(view, now)}`,
   };
 }

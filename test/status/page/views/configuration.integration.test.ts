@@ -1,10 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../../../src/daemon/daemon.ts';
-import { createOutcomes } from '../../../../src/status/page/files/bulk-commands.ts';
 import { configuration } from '../../../../src/status/page/views/configuration.ts';
-import type { PageWorld } from '../../../../src/status/page/world.ts';
 import { scratch } from '../../../config/scratch.ts';
+import { someWorld } from '../some-world.ts';
 import { wordsOf } from '../words-of.ts';
 
 const TEXT = `service: { base_url: https://video.example.com/v1, api_key: the-key-itself }
@@ -28,13 +27,7 @@ async function read(path?: string, text = TEXT): Promise<string> {
   const { config } = await here.load(text);
   if (config === null) throw new Error('the configuration of this test is wrong');
   const daemon = { config: () => config, ledger: { movedBy: async () => [] } } as unknown as Daemon;
-  const world: PageWorld = {
-    daemon,
-    picture: daemon.picture,
-    now: Date.UTC(2026, 10, 22),
-    mayChange: false,
-    outcomes: createOutcomes(),
-  };
+  const world = someWorld(daemon, { now: Date.UTC(2026, 10, 22) });
   const query = new URLSearchParams(path === undefined ? {} : { path: path.replace('HERE', here.path) });
   const words = await wordsOf(await configuration(world, { query, part: () => '' }));
   return words.replaceAll(here.path, '');

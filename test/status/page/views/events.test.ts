@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { createNewsLines } from '../../../../src/daemon/news/lines.ts';
 import type { News } from '../../../../src/daemon/news/news.ts';
 import type { Daemon } from '../../../../src/daemon/daemon.ts';
-import { createOutcomes } from '../../../../src/status/page/files/bulk-commands.ts';
 import { events } from '../../../../src/status/page/views/events.ts';
+import { someWorld } from '../some-world.ts';
 import { wordsOf } from '../words-of.ts';
 
 const now = new Date(2026, 10, 22, 14, 2, 11).getTime();
@@ -41,15 +41,7 @@ function show(query: Record<string, string> = {}, lines = all) {
   for (const line of lines) news.add(line);
   const folders = [{ path: '/srv/in' }, { path: '/mnt/nas' }];
   const daemon = { news, config: () => ({ folders }) } as unknown as Daemon;
-  const world = {
-    daemon,
-    picture: daemon.picture,
-    now,
-    mayChange: false,
-    outcomes: createOutcomes(),
-    status: () => Promise.reject(new Error('not needed')),
-  };
-  return events(world, { query: new URLSearchParams(query), part: () => '' });
+  return events(someWorld(daemon, { now }), { query: new URLSearchParams(query), part: () => '' });
 }
 
 const told = async (query: Record<string, string>): Promise<string[]> => {

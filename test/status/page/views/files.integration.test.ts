@@ -3,7 +3,6 @@ import { parseHTML } from 'linkedom';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openLedger } from '../../../../src/ledger/ledger.ts';
 import type { Ledger } from '../../../../src/ledger/ledger.ts';
-import { createOutcomes } from '../../../../src/status/page/files/bulk-commands.ts';
 import { file } from '../../../../src/status/page/views/file.ts';
 import { files, settlingFile } from '../../../../src/status/page/views/files.ts';
 import { many } from '../../../../src/status/page/views/many.ts';
@@ -13,6 +12,7 @@ import { someFacts } from '../../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../../support/scratch-directory.ts';
 import { allFiles, daemonWith, kinds, now } from '../files-world.ts';
+import { someWorld } from '../some-world.ts';
 import { wordsOf } from '../words-of.ts';
 
 let scratch: ScratchDirectory;
@@ -30,14 +30,7 @@ afterAll(async () => {
 });
 
 function worldOf(mayChange = false): PageWorld {
-  const daemon = daemonWith(ledger);
-  return {
-    daemon,
-    picture: daemon.picture,
-    now,
-    mayChange,
-    outcomes: createOutcomes(),
-  };
+  return someWorld(daemonWith(ledger), { now, mayChange });
 }
 
 function ask(words: string, id = ''): Asked {
@@ -127,7 +120,7 @@ describe('the view of files', () => {
     expect(shown.document.querySelectorAll('input[name=id]')).toHaveLength(20);
     const order = [...shown.document.querySelectorAll('form.many > fieldset, form.many > .scroll')];
     expect(order.map(({ localName }) => localName)).toEqual(['fieldset', 'div']);
-    expect(shown.words).toContain('all 20 files that match');
+    expect(shown.words).toContain('All 20 files that match');
   });
 });
 

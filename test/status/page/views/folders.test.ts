@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Daemon } from '../../../../src/daemon/daemon.ts';
-import { createOutcomes } from '../../../../src/status/page/files/bulk-commands.ts';
 import { folders } from '../../../../src/status/page/views/folders.ts';
-import type { PageWorld } from '../../../../src/status/page/world.ts';
 import type { OperatorPause } from '../../../../src/pipeline/events.ts';
 import type { FolderStatus } from '../../../../src/intake/folder-status.ts';
 import { sumOfAccounts } from '../../../../src/watch/inventory.ts';
 import { someFolder } from '../../../view/picture/some-picture.ts';
+import { someWorld } from '../some-world.ts';
 import { wordsOf } from '../words-of.ts';
 
 const now = new Date(2026, 10, 22, 14, 2, 11).getTime();
@@ -15,17 +14,11 @@ function show(...all: FolderStatus[]) {
   return showPaused(all, []);
 }
 
-function showPaused(all: readonly FolderStatus[], paused: readonly OperatorPause[], mayChange = false) {
+function showPaused(all: readonly FolderStatus[], paused: readonly OperatorPause[], mayChange = false, claim?: string) {
   const pauses = { list: () => paused, all: () => paused.find(({ folder }) => folder === null) ?? null };
-  const daemon = { folders: { status: () => all }, pauses } as unknown as Daemon;
-  const world: PageWorld = {
-    daemon,
-    picture: daemon.picture,
-    now,
-    mayChange,
-    outcomes: createOutcomes(),
-  };
-  return folders(world);
+  const frozenFolders = () => all.map(({ path }) => ({ path, why: 'it is away', claim }));
+  const daemon = { folders: { status: () => all, frozenFolders }, pauses } as unknown as Daemon;
+  return folders(someWorld(daemon, { now, mayChange }));
 }
 
 const accounts = { ...sumOfAccounts([]), seen: 9, settling: 2, known: { done: 5, failed: 1 }, refused: 1 };
