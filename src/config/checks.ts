@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { didYouMean } from '../routing/did-you-mean.ts';
 import { doubtMoveTemplate, lintRules, type LooseRule } from '../routing/lint.ts';
 import { renderDirectory } from '../routing/template.ts';
 import { quoted } from '../routing/text.ts';
@@ -24,6 +25,7 @@ export function checkTree(tree: unknown, paths: ConfigPaths, environment: Enviro
     ...checkLedger(tree, environment),
     ...checkShares(listOf(property(tree, 'folders')), property(tree, 'ledger') !== undefined),
     ...checkNotify(listOf(property(tree, 'notify'))),
+    ...checkPeople(listOf(property(tree, 'folders')), listOf(property(tree, 'notify'))),
     ...checkWebhooks(property(tree, 'service'), property(status, 'listen')),
   ];
 }
@@ -196,6 +198,47 @@ function checkNotify(targets: readonly unknown[]): Finding[] {
       ),
     ];
   });
+}
+
+/** Checks that folders and rules name targets that exist and take messages. */
+function checkPeople(folders: readonly unknown[], targets: readonly unknown[]): Finding[] {
+  const known = targets.flatMap((target) => {
+    const type = textOf(property(target, 'type'));
+    return type === 'heartbeat' ? [] : (textOf(property(target, 'name')) ?? type ?? []);
+  });
+  return folders.flatMap((folder, index) =>
+    [{ place: folder, path: ['folders', index] as KeyPath }, ...rulesIn(folder, index)].flatMap(({ place, path }) =>
+      namesIn(property(place, 'notify'), [...path, 'notify']).flatMap(({ name, path: where }) =>
+        name === undefined || known.includes(name) ? [] : [error(where, noTarget(name, known))],
+      ),
+    ),
+  );
+}
+
+function rulesIn(folder: unknown, index: number) {
+  return listOf(property(folder, 'rules')).map((place, n) => ({ place, path: ['folders', index, 'rules', n] }));
+}
+
+function namesIn(
+  notify: unknown,
+  path: KeyPath,
+): readonly { readonly name: string | undefined; readonly path: KeyPath }[] {
+  if (Array.isArray(notify)) return notify.map((name, n) => ({ name: textOf(name), path: [...path, n] }));
+  const owners = property(notify, 'owners');
+  return [
+    ...Object.entries(isMapping(owners) ? owners : {}).map(([owner, name]) => ({
+      name: textOf(name),
+      path: [...path, 'owners', owner],
+    })),
+    ...listOf(property(notify, 'others')).map((name, n) => ({ name: textOf(name), path: [...path, 'others', n] })),
+  ];
+}
+
+function noTarget(name: string, known: readonly string[]): string {
+  const meant = didYouMean(name, known);
+  if (meant !== null) return `no target in notify is called ${quoted(name)}, did you mean ${quoted(meant)}?`;
+  const list = known.length === 0 ? 'it has none that takes messages' : `it has ${known.join(', ')}`;
+  return `no target in notify is called ${quoted(name)}; ${list}`;
 }
 
 /** Warns about webhook settings without effect. Webhooks are received at the status page's address. */

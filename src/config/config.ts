@@ -6,6 +6,7 @@ import { type LedgerAddress, isOnThisMachine } from './addresses.ts';
 import { type ConfigPaths, resolvePath, socketPath } from './paths.ts';
 import type { Problem } from './problem.ts';
 import type { CheckedTree } from './schema.ts';
+import { usualKinds } from './schema-notify.ts';
 import type { Secret } from './secret.ts';
 import type { AuthoritiesByHost, LedgerSecrets, Resolved, SecretOrigin } from './secrets.ts';
 import type { Setting } from './settings.ts';
@@ -110,13 +111,21 @@ export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'sou
       path: join(dirname(failureLog), to),
       format: to.endsWith('.csv') ? 'csv' : 'ndjson',
     })),
-    notify: tree.notify.map((target) => {
+    notify: tree.notify.map((each) => {
+      const target = withoutUnwanted(each, tree.folders);
       if (target.type !== 'command') return target;
       const [program = '', ...rest] = target.argv;
       return { ...target, argv: [resolvePath(program, file, environment), ...rest] };
     }),
     log,
   };
+}
+
+/** A target that folders or rules name gets only the news of their files, unless its `on` asks for more. */
+function withoutUnwanted(target: NotifyTarget, folders: readonly CheckedFolder[]): NotifyTarget {
+  const people = folders.flatMap((folder) => [folder, ...folder.rules].flatMap(({ notify }) => notify ?? []));
+  const isNamed = people.some(({ owners, others }) => [...Object.values(owners), ...others].includes(target.name));
+  return isNamed && 'on' in target && target.on === usualKinds ? { ...target, on: [] } : target;
 }
 
 function ledgerOf(ledger: CheckedTree['ledger'], secrets: LedgerSecrets): LedgerConfig | null {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { People } from '../routing/plan.ts';
 import { lintDoneMarker } from '../routing/done-marker.ts';
 import { lintGlob, lintMoveTemplate } from '../routing/lint.ts';
 import { DAYS_FORM, TIME_FORM, isTimeZone, parseDays, parseTimeOfDay } from './day-window.ts';
@@ -64,6 +65,23 @@ const ruleExpect = z
   .prefault([])
   .describe('The same as expect of the folder, for the files of this rule.');
 
+const targetName = identifier.describe('Name of a target in notify.');
+
+const people = (whose: string) =>
+  z
+    .union([
+      z.array(targetName),
+      z.strictObject({
+        owners: z
+          .record(text, targetName)
+          .refine((owners) => Object.keys(owners).length > 0, 'needs at least one owner')
+          .describe('Target by Unix owner of the file: a user name, or a number for a user without a name.'),
+        others: z.array(targetName).prefault([]).describe('Targets for files of all other owners.'),
+      }),
+    ])
+    .transform((given): People => ('owners' in given ? given : { owners: {}, others: given }))
+    .describe(`Names of the notify targets that are notified when ${whose} are live or need a person; or by owner.`);
+
 const rule = z
   .strictObject({
     match: text.describe(
@@ -92,6 +110,9 @@ const rule = z
       .prefault('normal')
       .describe('High-priority files go first. The others still get a share, so none waits forever.'),
     expect: ruleExpect,
+    notify: people('files of this rule')
+      .exactOptional()
+      .describe('The same as notify of the folder, which it replaces.'),
   })
   .transform(({ expect, description = null, ...rule }) => ({
     rule: { ...rule, description },
@@ -213,6 +234,7 @@ export const folder = z
       max: 32,
     }).exactOptional(),
     expect: folderExpect,
+    notify: people('its files').prefault([]),
     rules: z
       .array(rule)
       .min(1, 'needs at least one rule; match: "**" matches every file')

@@ -6,7 +6,7 @@ import { parseWindow, parseTimeOfDay, TIME_FORM, WINDOW_FORM } from './day-windo
 import { duration, headerName, parsed, secret, text } from './schema-values.ts';
 
 /** Notification kinds that are on by default: all but `live` and `daily`, which are sent even when all is well. */
-const usualKinds: readonly NewsKind[] = newsKinds.filter((kind) => kind !== 'live' && kind !== 'daily');
+export const usualKinds: NewsKind[] = newsKinds.filter((kind) => kind !== 'live' && kind !== 'daily');
 
 const name = text
   .regex(/^[\w.-]{1,40}$/, 'a name may have letters, digits, . _ and -, at most 40')
@@ -18,7 +18,8 @@ const common = {
   on: z
     .array(z.enum(newsKinds))
     .min(1, 'needs at least one kind of news; remove on to get the default ones')
-    .prefault([...usualKinds])
+    // The same array each time: a target of folders that does not ask for news is recognised by it.
+    .default(() => usualKinds)
     .describe(
       'Which notifications to send: live, needs_you, recovered, folder_away, host_silent, paused, key_refused, feed_failed, budget, missing, daily. Default: all but live and daily.',
     ),

@@ -1,4 +1,5 @@
-import type { AfterReady } from '../config/config.ts';
+import type { AfterReady, FolderConfig } from '../config/config.ts';
+import { ownerOf } from '../disk/file-owner.ts';
 import { isThere } from '../disk/local-files.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Route } from '../routing/plan.ts';
@@ -19,6 +20,8 @@ export interface Arrival {
   readonly onDuplicate: 'skip' | 'upload';
   readonly onChange: 'upload' | 'ignore';
   readonly afterReady: AfterReady;
+  /** The file's Unix owner; null if no target is chosen by owner. */
+  readonly owner: string | null;
   /** How to treat a file that existed before dropcast watched the folder; null for a new file. */
   readonly leaving: Leaving | null;
   /** True if a person asked for the upload, regardless of `existing`. */
@@ -43,6 +46,7 @@ export async function arrivalOf(
   if (route === null) return null;
   const flaw = file.flaw ?? (link?.ok === false ? link.why : null);
   const sourceUrl = link?.ok === true ? link.url : null;
+  const owner = isByOwner(router.folder) ? await ownerOf(folder, path) : null;
   const leaving = isWanted ? null : await first.leaving(path, version);
   return {
     folder,
@@ -55,9 +59,14 @@ export async function arrivalOf(
     onDuplicate,
     onChange,
     afterReady,
+    owner,
     leaving,
     isWanted,
   };
+}
+
+function isByOwner({ notify, rules }: FolderConfig): boolean {
+  return [{ notify }, ...rules].some((each) => Object.keys(each.notify?.owners ?? {}).length > 0);
 }
 
 /** Returns a file's route. Null if the file is gone, because a missing sidecar proves nothing then. */

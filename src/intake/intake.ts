@@ -322,7 +322,7 @@ async function reroute(facts: Facts, route: Route, world: IntakeWorld): Promise<
 }
 
 async function add(arrival: Arrival, world: IntakeWorld, instead?: string): Promise<void> {
-  const { folder, path, version, sourceUrl, route, onDuplicate, afterReady } = arrival;
+  const { folder, path, version, sourceUrl, route, onDuplicate, afterReady, owner } = arrival;
   const plan = route.kind === 'take' ? route.plan : null;
   const now = world.clock.now();
   const seen = {
@@ -334,6 +334,7 @@ async function add(arrival: Arrival, world: IntakeWorld, instead?: string): Prom
     plan,
     onDuplicate,
     afterReady,
+    owner,
     discoveredAt: now,
   };
   const { leaving } = arrival;

@@ -63,6 +63,7 @@ export const fileColumns = [
   'ended_at',
   'amendment',
   'disposal',
+  'owner',
   'checksum',
 ] as const satisfies readonly (keyof FileTable)[];
 
@@ -137,6 +138,7 @@ function columnsOf(facts: Facts): Omit<Insertable<FileTable>, 'checksum'> {
     ended_at: facts.endedAt,
     amendment: json(facts.amendment),
     disposal: facts.disposal,
+    owner: facts.owner,
   };
 }
 
@@ -185,6 +187,7 @@ export function factsOf(row: Selectable<FileTable>): Facts {
     endedAt: row.ended_at,
     amendment: parsed(row.amendment) as Facts['amendment'],
     disposal: row.disposal as Facts['disposal'],
+    owner: row.owner,
   };
 }
 

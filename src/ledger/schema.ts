@@ -45,6 +45,7 @@ export interface FileTable {
   ended_at: number | null;
   amendment: string | null;
   disposal: string | null;
+  owner: string | null;
   /** Checksum of all columns except `seq` and this one; see `checksumOf`. Null in PostgreSQL. */
   checksum: number | null;
 }

@@ -17,6 +17,16 @@ export interface Rule {
   readonly publish: readonly string[];
   /** Upload priority; `normal` if omitted. */
   readonly priority?: Priority;
+  /** Who is notified about its files; absent: as the folder says. */
+  readonly notify?: People;
+}
+
+/** Names of notification targets for the people who drop files. */
+export interface People {
+  /** Targets by the file's Unix owner. */
+  readonly owners: Readonly<Record<string, string>>;
+  /** Targets for files of all other owners. */
+  readonly others: readonly string[];
 }
 
 /** Priority of a rule's files in the upload queue. */

@@ -13,6 +13,7 @@ export function someArrival(other: Partial<Arrival> = {}): Arrival {
     onDuplicate: 'skip',
     onChange: 'upload',
     afterReady: { kind: 'keep' },
+    owner: null,
     leaving: null,
     isWanted: false,
     ...other,

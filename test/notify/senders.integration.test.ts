@@ -103,6 +103,7 @@ describe('a webhook', () => {
       at: '1970-01-01T00:00:00.000Z',
       count: 7,
       host: 'ingest1',
+      page: null,
       files: ['f_1'],
       id: 'l-1',
       repeat: false,

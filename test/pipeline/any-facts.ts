@@ -36,6 +36,7 @@ export const anyFacts: fc.Arbitrary<Facts> = fc
     readyAt: time,
     embedUrl: fc.option(fc.constant('https://video.example.com/embed/vid_1')),
     published: feeds.map((done) => Object.fromEntries(done.map((feed) => [feed, 1]))),
+    owner: fc.option(fc.constant('anna')),
     attempts: fc.integer({ min: 0, max: 12 }),
     notBefore: time,
     end: fc.option(fc.constantFrom('done', 'failed', 'held', 'skipped', 'vanished', 'superseded')),

@@ -31,6 +31,7 @@ export function someFolderConfig(path: string, other: Partial<FolderConfig> = {}
     onChange: 'upload',
     existing: 'upload',
     afterReady: { kind: 'keep' },
+    notify: { owners: {}, others: [] },
     rules: [someRule()],
     ...other,
   };

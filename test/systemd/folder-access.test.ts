@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isJoinable } from '../../src/cli/systemd/unit-needs.ts';
-import { accountName, findUser } from '../../src/systemd/passwd.ts';
+import { accountName, findUser } from '../../src/passwd.ts';
 import { access, isOpenByMode, planAccess } from '../../src/systemd/folder-access.ts';
 import type { Allows, Directory } from '../../src/systemd/folder-access.ts';
 

@@ -58,7 +58,7 @@ export function nextBatch(
       ...message,
       body: withDropped(message.body, dropped),
       host,
-      ...(page !== undefined && { page }),
+      ...(page !== undefined && { page: `${page}${message.view ?? ''}` }),
       id: [id, oldest.seq, ...seqs.slice(1).slice(-1)].join('-'),
       isRepeat,
     },

@@ -17,14 +17,22 @@ export async function post(
   targets: readonly MessageTarget[],
   {
     messages,
+    personal = () => [],
     remember,
     now,
-  }: { messages: readonly Message[]; remember: Readonly<Record<string, unknown>>; now: number },
+  }: {
+    readonly messages: readonly Message[];
+    /** Messages for one target only, regardless of `on`. A target that wants all messages of a kind gets those instead. */
+    personal?(target: MessageTarget): readonly Message[];
+    readonly remember: Readonly<Record<string, unknown>>;
+    readonly now: number;
+  },
 ): Promise<readonly string[]> {
   const posted = targets.flatMap((target) =>
-    messages
-      .filter((message) => isWanted(target, message))
-      .map((message) => ({ target: target.name, message, at: now })),
+    [
+      ...messages.filter((message) => isWanted(target, message)),
+      ...personal(target).filter((message) => !isWanted(target, message)),
+    ].map((message) => ({ target: target.name, message, at: now })),
   );
   await outbox.commit({ remember, post: posted });
   const names = [...new Set(posted.map(({ target }) => target))];

@@ -1,5 +1,5 @@
 import type { InstalledService } from '../../config/installed-service.ts';
-import { findUser } from '../../systemd/passwd.ts';
+import { findUser } from '../../passwd.ts';
 import { dropInText } from '../../systemd/drop-in.ts';
 import type { UnitNeeds } from '../../systemd/drop-in.ts';
 import { UnitError } from '../../systemd/unit-text.ts';

@@ -5,7 +5,7 @@ import type { InstalledService } from '../../config/installed-service.ts';
 import { loadConfig } from '../../config/load.ts';
 import { property, TaggedValue } from '../../config/raw-tree.ts';
 import { starterText } from '../../config/starter.ts';
-import { findUser } from '../../systemd/passwd.ts';
+import { findUser } from '../../passwd.ts';
 import { readMachine } from '../systemd/unit-needs.ts';
 import { openFor } from '../systemd/probe-access.ts';
 import { CommandError, exitCodes } from '../shell.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { serviceOf } from '../../config/installed-service.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
 import type { Problem } from '../../config/problem.ts';
-import { findUser } from '../../systemd/passwd.ts';
+import { findUser } from '../../passwd.ts';
 import { dropInText, needsOf } from '../../systemd/drop-in.ts';
 import type { UnitNeeds } from '../../systemd/drop-in.ts';
 import { UnitError } from '../../systemd/unit-text.ts';

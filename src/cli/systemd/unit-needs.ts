@@ -8,7 +8,7 @@ import { SERVICE_USER } from '../../service-user.ts';
 import { access, accessCommand, groupCommand, isOpenByMode, planAccess } from '../../systemd/folder-access.ts';
 import type { Allows, Directory } from '../../systemd/folder-access.ts';
 import { type FolderNeeds, type ResolvedPath, type UnitNeeds, isBound } from '../../systemd/drop-in.ts';
-import { type ServiceUser, accountName, namesOf } from '../../systemd/passwd.ts';
+import { type ServiceUser, accountName, namesOf } from '../../passwd.ts';
 import { type Waypoint, trustedWalk } from '../../systemd/trusted-walk.ts';
 import { mountPointOf } from '../../watch/kernel.ts';
 import { probeAccess } from './probe-access.ts';

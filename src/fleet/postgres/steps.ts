@@ -72,6 +72,7 @@ export const steps: readonly Step[] = [
     ended_at bigint,
     amendment ${text},
     disposal ${text},
+    owner ${text},
     -- PostgreSQL guards its own pages: always null.
     checksum bigint,
     -- The host that wrote the row last.

@@ -57,6 +57,7 @@ const migrations: readonly string[] = [
     ended_at INTEGER,
     amendment TEXT,
     disposal TEXT,
+    owner TEXT,
     checksum INTEGER
   ) STRICT;
   CREATE INDEX file_state ON file (state, seq);

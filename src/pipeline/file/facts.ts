@@ -36,6 +36,8 @@ export interface Facts {
   readonly onDuplicate: 'skip' | 'upload';
   readonly afterReady: AfterReady;
   readonly discoveredAt: number;
+  /** Unix user who owned the file at intake; null: unknown, or no target is chosen by owner. */
+  readonly owner: string | null;
 
   /** Token of a create request that may be in progress or lost. Written before the request is sent. */
   readonly intent: string | null;
@@ -143,10 +145,12 @@ export function newFacts(
   seen: Pick<
     Facts,
     'id' | 'folder' | 'path' | 'version' | 'sourceUrl' | 'plan' | 'onDuplicate' | 'afterReady' | 'discoveredAt'
-  >,
+  > &
+    Partial<Pick<Facts, 'owner'>>,
 ): Facts {
   return {
     ...unbound,
+    owner: null,
     ...seen,
     rev: 0,
     suspects: [],

@@ -5,7 +5,7 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { viewOf } from '../../view/files/file-view.ts';
-import { causeOf, type Cause } from '../../view/picture/causes.ts';
+import { causeOf, nextForSender, type Cause } from '../../view/picture/causes.ts';
 import { wholeSentence } from '../../view/words/text.ts';
 
 /** How far the history has been read for news, in line numbers. */
@@ -30,6 +30,7 @@ const told = ['done', ...needing];
 export async function newsOfFiles(
   ledger: RowStore<'any'> & HistoryRows,
   cursor: Cursor,
+  about: NewsContext,
 ): Promise<{ readonly news: readonly FileNews[]; readonly cursor: Cursor; readonly isAll: boolean }> {
   // Limits the cursor to the last line: a ledger restored from a copy is behind.
   const last = await ledger.lastPassage();
@@ -47,14 +48,30 @@ export async function newsOfFiles(
     return line === undefined || (line.seq <= from && line.state !== 'done') ? null : line.state;
   };
   return {
-    news: files.flatMap((facts) => newsOf(facts, stateBefore(facts.id))),
+    news: files.flatMap((facts) =>
+      newsOf(facts, stateBefore(facts.id)).map((each) => ({ ...each, ...addressed(facts, about) })),
+    ),
     cursor: { from, read: end },
     isAll,
   };
 }
 
+/** What rows do not say about their news. */
+export interface NewsContext {
+  readonly feedUrl: (feed: string) => string | null;
+  /** Names of the targets that are notified because of the file's folder, rule or owner. */
+  readonly recipientsOf: (facts: Facts) => readonly string[];
+}
+
+function addressed(facts: Facts, { feedUrl, recipientsOf }: NewsContext): Pick<FileNews, 'feedUrls' | 'recipients'> {
+  const feeds = facts.plan?.publish ?? [];
+  return { feedUrls: feeds.flatMap((feed) => feedUrl(feed) ?? []), recipients: recipientsOf(facts) };
+}
+
+type RowNews = Omit<FileNews, 'feedUrls' | 'recipients'>;
+
 /** Only the current state counts: a file that failed and was fixed within a minute is reported as live only. */
-function newsOf(facts: Facts, before: string | null): readonly FileNews[] {
+function newsOf(facts: Facts, before: string | null): readonly RowNews[] {
   const { id, folder, path, embedUrl, end, disposal } = facts;
   const shown = { id, path: escapeControls(`${folder}/${path}`), embedUrl, cause: '', why: '', next: '' };
   if (end === 'failed' || end === 'held') return [newsOfNeed(facts)];
@@ -68,7 +85,7 @@ function newsOf(facts: Facts, before: string | null): readonly FileNews[] {
   ];
 }
 
-function newsOfNeed(facts: Facts): FileNews {
+function newsOfNeed(facts: Facts): RowNews {
   const { id, folder, path, embedUrl, why, lastFailure } = facts;
   return {
     id,
@@ -88,6 +105,10 @@ export interface FileNews {
   readonly path: string;
   /** Where the video is watched, or null. */
   readonly embedUrl: string | null;
+  /** Where its feeds are read, as far as known. */
+  readonly feedUrls: readonly string[];
+  /** Names of the targets that are notified because of its folder, rule or owner. */
+  readonly recipients: readonly string[];
   readonly happened: 'live' | 'needs you' | 'recovered';
   /** Key of the reason, the same for all files that need a person for that reason. */
   readonly cause: string;
@@ -102,20 +123,30 @@ const mostNames = 5;
 /** Maximum number of simultaneous messages about files that need a person; further causes share one message. */
 const mostCauses = 4;
 
+/** Builds the messages for one person about the files that concern them. Pure. */
+export function personalMessages(news: readonly FileNews[], target: string, at: number): readonly Message[] {
+  // Local files that cannot be put away concern operators: the video is live.
+  const own = news.filter(({ recipients, cause }) => recipients.includes(target) && !cause.startsWith('local.'));
+  return fileMessages(own, at, 'sender');
+}
+
+/** `operator` runs dropcast; `sender` dropped the files and has no shell. */
+type Reader = 'operator' | 'sender';
+
 /** Builds messages for the last minute's events: one for live files, one for each cause. Pure. */
-export function fileMessages(news: readonly FileNews[], at: number): readonly Message[] {
+export function fileMessages(news: readonly FileNews[], at: number, reader: Reader = 'operator'): readonly Message[] {
   const of = (happened: FileNews['happened']): readonly FileNews[] => news.filter((each) => each.happened === happened);
   const needing = Map.groupBy(of('needs you'), ({ cause }) => cause);
   const grouped = needing.size <= mostCauses ? [...needing.values()] : [];
   return [
-    ...(needing.size > mostCauses ? [manyCauses([...needing.values()], at)] : []),
-    ...grouped.map((files) => needsYou(files, at)),
+    ...(needing.size > mostCauses ? [manyCauses([...needing.values()], at, reader)] : []),
+    ...grouped.map((files) => needsYou(files, at, reader)),
     ...allWell(of('recovered'), 'recovered', at),
     ...allWell(of('live'), 'live', at),
   ];
 }
 
-function needsYou(files: readonly FileNews[], at: number): Message {
+function needsYou(files: readonly FileNews[], at: number, reader: Reader): Message {
   const [first] = files;
   const { cause = '', why = '', next = '' } = first ?? {};
   // Uses the same words as the page and status.
@@ -123,17 +154,32 @@ function needsYou(files: readonly FileNews[], at: number): Message {
   const steps = [common.next, ...(files.length === 1 && next !== '' ? [next] : [])];
   // The reason may already contain the next step.
   const reasons = common.next.includes(why.slice(1)) ? [] : [why];
-  const body = [[...reasons, ...steps].map(wholeSentence).join(' '), ...names(files)];
+  const words = reader === 'sender' ? [reasonFor(why, common), nextForSender(cause)] : [...reasons, ...steps];
+  const body = [words.map(wholeSentence).join(' '), ...names(files)];
   const title = files.length === 1 ? `${nameOf(first)} needs you` : `Needs you: ${common.title}`;
-  return message('needs_you', files, { cause: `needs you: ${cause}`, title, body, at });
+  const view = viewOfFiles(files, `cause=${encodeURIComponent(cause)}`);
+  return message('needs_you', files, { cause: `needs you: ${cause}`, title, body, at, view });
 }
 
-function manyCauses(groups: readonly (readonly FileNews[])[], at: number): Message {
+/** A reason with a command is of no use to a person without a shell. */
+function reasonFor(why: string, common: Cause): string {
+  return why.includes('`') ? common.title : why;
+}
+
+/** Where on the status page these files are. */
+function viewOfFiles(files: readonly FileNews[], query: string): string {
+  const [first] = files;
+  return files.length === 1 ? `files/${first?.id ?? ''}` : `files?${query}`;
+}
+
+function manyCauses(groups: readonly (readonly FileNews[])[], at: number, reader: Reader): Message {
   const files = groups.flat();
   const title = `${files.length} files need you, for ${groups.length} reasons`;
   const lines = groups.toSorted((one, other) => other.length - one.length).map((group) => causeLine(group));
-  const body = [...lines.slice(0, 10), ...more(lines.length - 10, 'reason'), 'See all of them: dropcast status'];
-  return message('needs_you', files, { cause: 'needs you', title, body, at });
+  const body = [...lines.slice(0, 10), ...more(lines.length - 10, 'reason')];
+  const command = reader === 'operator' ? ['See all of them: dropcast status'] : [];
+  const view = 'files?state=needs-you';
+  return message('needs_you', files, { cause: 'needs you', title, body: [...body, ...command], at, view });
 }
 
 function causeLine(group: readonly FileNews[]): string {
@@ -146,14 +192,17 @@ function allWell(files: readonly FileNews[], type: 'live' | 'recovered', at: num
   const [first] = files;
   const words = type === 'live' ? '' : ', and needed you before';
   const title = files.length === 1 ? `${nameOf(first)} is live${words}` : `${files.length} files are live${words}`;
-  const body = files.length === 1 && first !== undefined ? [first.path, ...linkOf(first)] : names(files, linkOf);
-  return [message(type, files, { cause: type, title, body, at })];
+  const body = files.length === 1 && first !== undefined ? [first.path, ...linksOf(first)] : names(files, linksOf);
+  return [message(type, files, { cause: type, title, body, at, view: viewOfFiles(files, 'state=done') })];
 }
 
 function message(
   type: NewsKind,
   files: readonly FileNews[],
-  { body, ...rest }: { cause: string; title: string; body: readonly string[]; at: number },
+  {
+    body,
+    ...rest
+  }: Pick<Message, 'cause' | 'title' | 'at'> & { readonly body: readonly string[]; readonly view: string },
 ): Message {
   const ids = files.slice(0, mostNames).map(({ id }) => id);
   const level = type === 'needs_you' ? 'warn' : 'info';
@@ -184,10 +233,10 @@ function commonCause(files: readonly FileNews[]): Cause {
 /** Longest link to a video in a message, so that a message fits into what chats and ntfy accept. */
 const longestLink = 500;
 
-function linkOf({ embedUrl }: FileNews): readonly string[] {
-  if (embedUrl === null || embedUrl.length > longestLink) return [];
+function linksOf({ embedUrl, feedUrls }: FileNews): readonly string[] {
+  const short = [embedUrl ?? '', ...feedUrls].filter((url) => url !== '' && url.length <= longestLink);
   // Senders break up what begins a mention or a link in a chat's markup. Encoded, the address leads to the same page.
-  return [embedUrl.replaceAll(/@|\](?=[([])/g, encodeURIComponent)];
+  return short.map((url) => url.replaceAll(/@|\](?=[([])/g, encodeURIComponent));
 }
 
 function names(files: readonly FileNews[], below: (file: FileNews) => readonly string[] = () => []): readonly string[] {

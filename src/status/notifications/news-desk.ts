@@ -16,7 +16,8 @@ import { sightsNow, type Sight } from '../../view/hosts/sights.ts';
 import { needsYouIn } from '../../view/picture/read-rows.ts';
 import { dayTotals, receipt, receiptDue, type LastReceipt } from './daily.ts';
 import { causeOf, dayOfCause, expectationTroubles, hostOfCause, pausesSeen, troublesOf } from './troubles.ts';
-import { fileMessages, newsOfFiles, type Cursor } from './file-news.ts';
+import { recipientsOf } from './recipients.ts';
+import { fileMessages, newsOfFiles, personalMessages, type Cursor } from './file-news.ts';
 import { withWaitingFiles } from './waiting-files.ts';
 
 /** How long file events are collected for one message, in milliseconds. */
@@ -72,12 +73,16 @@ export function createNewsDesk(daemon: Daemon, now: () => number): NewsDesk {
     if (since === null || (at - since < batchMs && at >= since)) return [];
     changedAt = null;
     try {
-      const { news, cursor, isAll } = await newsOfFiles(daemon.ledger, current.cursor);
+      const { news, cursor, isAll } = await newsOfFiles(daemon.ledger, current.cursor, {
+        feedUrl: daemon.feedLinks.find,
+        recipientsOf: (facts) => recipientsOf(daemon.config(), facts),
+      });
       // After a flood of news, the rest is sent a minute later.
       if (!isAll) changedAt = at;
       if (cursor.read === current.cursor.read) return [];
       const names = await post(outbox, targets, {
         messages: fileMessages(news, at),
+        personal: ({ name }) => personalMessages(news, name, at),
         remember: { [memory.cursor]: cursor },
         now: at,
       });

@@ -54,6 +54,21 @@ function filesOf({ files, extensions }: Caused): string {
   return `${files} ${word} (${named.join(', ')}${extensions.length > named.length ? ', …' : ''})`;
 }
 
+/** Returns what the person who dropped a file can do about it, without a shell or the rights of an operator. Pure. */
+export function nextForSender(cause: string): string {
+  return bySender[cause] ?? 'You cannot solve this yourself: show this message to the people who run dropcast.';
+}
+
+const bySender: Readonly<Record<string, string | undefined>> = {
+  no_rule: 'Move it into the right folder, or ask the people who run dropcast for a rule.',
+  sidecar: 'Correct the file with its title and tags next to it; it then resumes.',
+  processing_failed: 'Check that it plays; then export it again and drop it under another name.',
+  flawed: 'Check that it is complete, and copy it again.',
+  over_size_limit: 'Export it with fewer bytes, or ask the people who run dropcast for a higher limit.',
+  checksum_mismatch: 'Copy it again; it resumes once its checksum matches.',
+  checksum_unreadable: 'Correct or remove its checksum file; it then resumes.',
+};
+
 const says = (one: string, many: string) => (isOne: boolean) => (isOne ? one : many);
 const both = (words: string) => () => words;
 

@@ -303,6 +303,7 @@ class Turn {
       route: { kind: 'take' as const, plan: { ...somePlan, publish: setting.feeds ?? [] } },
       onDuplicate: 'skip' as const,
       onChange: 'upload' as const,
+      owner: null,
       leaving: null,
       isWanted: false,
       afterReady: setting.afterReady ?? { kind: 'keep' as const },

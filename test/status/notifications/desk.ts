@@ -72,6 +72,7 @@ export async function desk(directory: string, notify: Config['notify'], at = noo
   const world = {
     now: at,
     notify,
+    folders: [] as Config['folders'],
     pause: null as Pause | null,
     isHanging: false,
     turn: new AbortController().signal as AbortSignal | null,
@@ -107,7 +108,8 @@ export async function desk(directory: string, notify: Config['notify'], at = noo
         },
         turn: { signal: () => world.turn },
         messageTargets,
-        config: () => ({ notify: world.notify, status: { hosts: [] } }),
+        feedLinks: { find: (feed: string) => `https://feeds.example.com/${feed}` },
+        config: () => ({ notify: world.notify, folders: world.folders, status: { hosts: ['dropcast.example.com'] } }),
       } as unknown as NotificationsWorld['daemon'],
       logger,
       now: () => world.now,

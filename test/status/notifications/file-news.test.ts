@@ -7,6 +7,8 @@ const files = (n: number, news: Partial<FileNews> = {}): FileNews[] =>
     id: `f_${i}`,
     path: `/in/clip${i}.mp4`,
     embedUrl: null,
+    feedUrls: [],
+    recipients: [],
     happened: 'live',
     cause: '',
     why: '',

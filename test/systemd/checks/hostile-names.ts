@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { dropInText } from '../../../src/systemd/drop-in.ts';
 import type { FolderNeeds } from '../../../src/systemd/drop-in.ts';
-import { accountName } from '../../../src/systemd/passwd.ts';
+import { accountName } from '../../../src/passwd.ts';
 import { UnitError } from '../../../src/systemd/unit-text.ts';
 import type { Box } from '../box.ts';
 import { quoted } from '../installed.ts';

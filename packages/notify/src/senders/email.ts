@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { connectionAdvice } from '@dropcast/client';
 import { createTransport } from 'nodemailer';
 import type { MessageTarget } from '../target.ts';
+import { textOf } from '../message.ts';
 import type { Envelope } from '../message.ts';
 import { failed, quoted } from './sent.ts';
 import type { Attempt, Sent } from './sent.ts';
@@ -60,12 +61,12 @@ function mailOf(message: Envelope): {
   messageId: string;
   headers: Record<string, string>;
 } {
-  const { title, body, id, isRepeat, host, page } = message;
+  const { title, id, isRepeat, host } = message;
   const repeat = isRepeat ? ['', 'This message may be a repeat: the mail server did not confirm the first one.'] : [];
   return {
     // nodemailer sends an encoded word (RFC 2047) in a file name unchanged, and the reader's program would decode it.
     subject: `[dropcast ${host}] ${title}`.replaceAll('=?', '=\u200B?'),
-    text: [body === '' ? title : body, ...(page === undefined ? [] : ['', page]), ...repeat].join('\n'),
+    text: [textOf(message), ...repeat].join('\n'),
     messageId: `<${id}@dropcast>`,
     // Suppresses vacation replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },

@@ -1,4 +1,5 @@
 import type { MessageTarget } from '../target.ts';
+import { textOf } from '../message.ts';
 import type { Envelope } from '../message.ts';
 import { sendHttp } from './http.ts';
 import type { Attempt, Sent } from './sent.ts';
@@ -33,7 +34,7 @@ export function sendWebhook(
  * `title` and `body` on to a chat, so mentions and links in both are disabled.
  */
 export function asJson(message: Envelope): Readonly<Record<string, unknown>> {
-  const { title, type, level, cause, at, count, files, id, isRepeat, host } = message;
+  const { title, type, level, cause, at, count, files, id, isRepeat, host, page = null } = message;
   return {
     v: 1,
     title: inert(title),
@@ -46,15 +47,11 @@ export function asJson(message: Envelope): Readonly<Record<string, unknown>> {
     at: new Date(at).toISOString(),
     count,
     host,
+    page,
     files,
     id,
     repeat: isRepeat,
   };
-}
-
-/** Returns the text of a message. The last line names the host and the address of its status page. */
-function textOf({ title, body, host, page }: Envelope): string {
-  return `${body === '' ? title : body}\ndropcast on ${host}${page === undefined ? '' : `: ${page}`}`;
 }
 
 const ZERO_WIDTH_SPACE = '\u200B';

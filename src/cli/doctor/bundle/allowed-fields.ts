@@ -55,6 +55,7 @@ const row = {
   endedAt: 'plain',
   amendment: 'plain',
   disposal: 'plain',
+  owner: 'set',
   rule: 'plain',
   channel: 'plain',
   title: 'name',
@@ -114,8 +115,9 @@ export const allowed = {
       uploads rules channel publish priority expect count days grace until quiet at_most
       retry attempts first max poll interval give_up_after log format level concurrency protocol bandwidth max_size
       stall_timeout window content_type service idempotency_key quota minutes per resets size videos requests_per_hour
-      webhook_scheme webhook_header notify type on every idle_days daily_at tls status listen ledger`),
-    ...kinds('name', 'path include exclude match title tags move state_dir'),
+      webhook_scheme webhook_header type on every idle_days daily_at tls status listen ledger`),
+    // Names of targets may be names of people.
+    ...kinds('name', 'path include exclude match title tags move state_dir notify others'),
     ...kinds('origin', 'base_url'),
     ...kinds(
       'set',

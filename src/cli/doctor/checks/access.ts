@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ConfigPaths } from '../../../config/paths.ts';
 import { grantCommand, userOfProcess } from '../../../read-permission.ts';
-import { findUser } from '../../../systemd/passwd.ts';
+import { findUser } from '../../../passwd.ts';
 import type { Credentials } from '../../../systemd/folder-access.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { readMachine } from '../../systemd/unit-needs.ts';
