@@ -53,9 +53,13 @@ export class Timeline {
     return new Promise((resolve) => this.after(ms, resolve, owner));
   }
 
-  /** Lets time pass, until it is enough or nothing will ever happen again. */
-  async runUntil(isEnough: () => boolean): Promise<void> {
-    for (await idle(); !isEnough(); await idle()) if (!this.#step()) return;
+  /**
+   * Lets time pass, until it is enough or nothing will ever happen again.
+   *
+   * @param quiet resolves when everything that can has moved on
+   */
+  async runUntil(isEnough: () => boolean, quiet = idle): Promise<void> {
+    for (await quiet(); !isEnough(); await quiet()) if (!this.#step()) return;
   }
 
   /** Goes to the next moment. */

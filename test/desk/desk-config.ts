@@ -1,0 +1,42 @@
+export interface Ports {
+  readonly service: number;
+  readonly messages: number;
+}
+
+/** The configuration of the desk, as its operator wrote it. */
+export function deskConfig({ service, messages }: Ports): string {
+  return `\
+service:
+  base_url: http://127.0.0.1:${service}/v1
+  api_key: !file key
+state_dir: state
+host_name: ingest1
+folders:
+  - path: bulletins
+    rescan: 10m
+    expect: [{ match: "evening*.mp4", by: "18:30" }]
+    rules:
+      - match: "**"
+        channel: ch_news
+        title: "Bulletin {title}"
+        publish: [feed_news]
+        priority: high
+  - path: sport
+    rescan: 10m
+    rules:
+      - match: "**"
+        channel: ch_main
+        title: "Sport: {title}"
+        tags: [sport]
+  - path: archive
+    rescan: 10m
+    rules:
+      - match: "**"
+        channel: ch_main
+        priority: low
+status: { listen: off }
+exports: [{ to: links.csv }]
+notify:
+  - { type: webhook, url: "http://127.0.0.1:${messages}/", on: [live, needs_you, recovered, folder_away, paused, key_refused, feed_failed, budget, missing] }
+`;
+}

@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from 'node:util';
+import { counted, numbers } from './step.ts';
+import type { Step } from './step.ts';
+
+/** A day of change. */
+export const wednesday: readonly Step[] = [
+  {
+    day: 3,
+    time: '08:00',
+    who: 'petra',
+    does: async (desk) => {
+      await desk.edit('dropcast.yaml', 'title: "Sport: {title}"', 'title: "Bulletin: {title}"');
+      await desk.dropcast('reload');
+      for (const n of numbers(24)) await desk.drop(`sport/wednesday-${n}.mp4`);
+    },
+    sees: [counted(24, 'done', 'wednesday-')],
+  },
+  {
+    day: 3,
+    time: '09:00',
+    who: 'petra',
+    does: (desk) => desk.edit('dropcast.yaml', 'title: "Bulletin: {title}"', 'title: "Sport: {title}"'),
+    sees: [],
+  },
+  {
+    day: 3,
+    time: '09:01',
+    who: 'petra',
+    does: 'dropcast reload',
+    sees: [/reloaded|read/i],
+    job: 'Apply a changed configuration',
+  },
+  { day: 3, time: '09:02', who: 'petra', does: 'dropcast reapply --folder sport', sees: [/24 files/] },
+  {
+    day: 3,
+    time: '09:03',
+    who: 'petra',
+    does: 'dropcast reapply --folder sport --yes',
+    sees: [
+      [
+        'all 24 have the right title',
+        async (desk) => (await desk.videos()).filter(({ title }) => title.startsWith('Sport: wednesday')).length === 24,
+        30,
+      ],
+    ],
+    job: 'Correct what a wrong rule said',
+  },
+  {
+    day: 3,
+    time: '09:30',
+    who: 'petra',
+    does: 'dropcast notify test',
+    sees: [/ok +webhook.*answered 200/],
+    job: 'Test the notifications',
+  },
+  { day: 3, time: '10:00', who: 'petra', does: async () => 'SIGTERM', sees: [] },
+  { day: 3, time: '10:05', who: 'petra', does: 'dropcast status', sees: [/files are live/] },
+  {
+    day: 3,
+    time: '18:00',
+    who: 'the judge',
+    does: async () => undefined,
+    sees: [
+      [
+        'every video that was dropped is on the service, once',
+        async (desk) => {
+          const stored = (await desk.videos()).map(({ file_sha256: sha256 }) => sha256);
+          return isDeepStrictEqual(stored.toSorted(), await desk.dropped());
+        },
+      ],
+      [
+        'every video has one line in links.csv',
+        async (desk) => {
+          const ids = (await desk.read('state/links.csv')).match(/,vid_\w+/g)?.map((id) => id.slice(1)) ?? [];
+          return isDeepStrictEqual(ids.toSorted(), (await desk.videos()).map(({ id }) => id).toSorted());
+        },
+      ],
+      [
+        'the feed has every bulletin',
+        async (desk) => {
+          const feed = await desk.feed('feed_news');
+          return ['Bulletin morning', 'Weather for today', 'Bulletin evening', 'Bulletin noon'].every((title) =>
+            feed.includes(title),
+          );
+        },
+      ],
+    ],
+  },
+];
