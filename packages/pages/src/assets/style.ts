@@ -28,7 +28,7 @@ h1 { font-size: 20px; line-height: 1.3; font-weight: 650; letter-spacing: -.01em
 h1 bdi { display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden; }
 h2 { font-size: 14px; font-weight: 650; }
 a { color: var(--accent); text-decoration: none; }
-a:hover, main p a { text-decoration: underline; }
+a:hover, main p a, main a[rel~="external"] { text-decoration: underline; }
 code, pre, time { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 time { font-variant-numeric: tabular-nums; white-space: nowrap; }
 p, code { overflow-wrap: anywhere; }
