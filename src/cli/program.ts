@@ -117,6 +117,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   explain: ['explain /srv/video/inbox/evening.mp4'],
   reapply: ['reapply --since 7d', 'reapply --folder /srv/video/inbox --yes'],
   adopt: ['adopt', 'adopt --confirm'],
+  audit: ['audit --plan', 'audit --yes', 'audit --paths'],
   hosts: ['hosts', 'hosts drain ingest2 --wait', 'hosts drain ingest2 --undo'],
 };
 

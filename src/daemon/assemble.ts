@@ -38,6 +38,7 @@ export interface Parts {
   readonly rows: Rows;
   readonly conductor: Conductor;
   readonly folders: Folders;
+  readonly local: LocalFiles;
 }
 
 /** Builds the parts that a file passes through: folders → intake → rows → conductor. */
@@ -119,7 +120,7 @@ export function assemble(config: Config, { ledger, service, sharing, ...world }:
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
   });
-  return { rows, conductor, folders };
+  return { rows, conductor, folders, local };
 }
 
 /** Extracts the conductor's settings from a configuration. */

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import { namesUsed } from '../config/unknown-names.ts';
 import { type Admission, type Webhook, createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Gate } from '../host/gate.ts';
+import { type Audit, startAudit } from './audit.ts';
 import { startExports } from './exports.ts';
 import type { Exports } from './exports.ts';
 import { createFeedLinks } from '../host/feed-links.ts';
@@ -56,6 +57,8 @@ export interface Daemon extends AsyncDisposable {
   readonly feedLinks: Pick<FeedLinks, 'find'>;
   /** Files that are expected by a time of day. */
   readonly expectations: Pick<Expectations, 'list'>;
+  /** The comparison of disk, ledger and service. */
+  readonly audit: Audit;
   /** Delivery results of the notification targets. */
   readonly messageTargets: MessageTargets;
   config(): Config;
@@ -162,19 +165,24 @@ export async function startDaemon(
       hostName: config.ledger === null ? null : config.hostName,
     }),
   );
+  const { sharing: turn } = state;
+  const audit = stack.use(
+    startAudit({ ...parts, ledger, library: service.host, budget: service.budget, turn, clock, logger }),
+  );
   const daemon = createDaemon(
     config,
     {
       ...parts,
       ledger,
       shared,
-      turn: state.sharing,
+      turn,
       service,
       feedLinks,
       events,
       news,
       backups,
       exports,
+      audit,
       clock,
       logger,
     },
@@ -204,6 +212,7 @@ interface RunningWorld extends Parts {
   readonly news: NewsLines;
   readonly backups: Backups;
   readonly exports: Exports;
+  readonly audit: Audit;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -257,6 +266,7 @@ function createDaemon(
     times: service.times,
     feedLinks: world.feedLinks,
     expectations,
+    audit: world.audit,
     messageTargets,
     turn,
     config: () => config,
@@ -272,6 +282,7 @@ function createDaemon(
       await expectations.refresh();
       await folders.start();
       conductor.start();
+      world.audit.start();
       void world.exports.run();
       begun.resolve();
     },

@@ -79,6 +79,13 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
     addListed: ledger.addListed,
     listed: ledger.listed,
     forgetListing: ledger.forgetListing,
+    beginAudit: (run) => ledger.beginAudit({ ...run, folder: run.folder === null ? null : placeOf(run.folder) }),
+    addAudited: ledger.addAudited,
+    addFindings: ledger.addFindings,
+    listedNear: ledger.listedNear,
+    unknownVideos: ledger.unknownVideos,
+    countFindings: ledger.countFindings,
+    findings: ledger.findings,
 
     // Views
     totals: ledger.totals,

@@ -102,9 +102,10 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
     },
     amend: async (videoId, amendment, signal) =>
       withoutValue(await answer(() => client().videos.update(videoId, amendment, asks('finish', signal)))),
-    list: (page, signal) =>
+    list: (page, signal, channelId) =>
       answer(async () => {
-        const { videos, perPage, total } = await client().videos.list({}, asks('poll', signal)).page(page);
+        const filter = channelId === undefined ? {} : { channelId };
+        const { videos, perPage, total } = await client().videos.list(filter, asks('poll', signal)).page(page);
         return { videos: videos.map(remoteOf), perPage: Math.max(perPage, videos.length, 1), total };
       }),
     get: (videoId, signal) => answer(async () => wholeOf(await client().videos.get(videoId, asks('poll', signal)))),

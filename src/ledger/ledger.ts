@@ -17,6 +17,7 @@ import type {
 } from '../pipeline/file/ports.ts';
 import type { RowStore } from '../pipeline/file/row-groups.ts';
 import type { CountStore, CountsStore, SelectionStore } from '../pipeline/file/selection.ts';
+import type { AuditReader, AuditStore } from '../pipeline/file/audit.ts';
 import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
 import type { EventRows, HistoryRows } from './history.ts';
@@ -58,6 +59,8 @@ export interface Ledger
     CreatedStore,
     FirstStartStore,
     AdoptionStore,
+    AuditStore,
+    AuditReader,
     LedgerView,
     LineRows,
     HistoryRows,

@@ -1,4 +1,5 @@
 import { createAdoption, createLeftovers } from './leftovers.ts';
+import { createAuditRows } from './audit.ts';
 import { createArrivals, createFiles } from './files.ts';
 import type { Connection } from './connection.ts';
 import { createEventRows, createHistory } from './history.ts';
@@ -24,6 +25,7 @@ export function portsOf(connection: Connection) {
     ...createPauseRows(connection),
     ...createNotes(connection),
     ...createAdoption(connection),
+    ...createAuditRows(connection),
     ...createFirstStarts(connection),
     ...createLeftovers(connection),
     ...createView(connection),

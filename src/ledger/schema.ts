@@ -123,6 +123,24 @@ export interface ListingTable {
   is_whole: number;
 }
 
+/** One row for each video on the service that the last audit listed. */
+export interface AuditVideoTable {
+  id: string;
+  title: string;
+  channel: string | null;
+  duration: number | null;
+  status: string;
+  /** 1: a row has this video. */
+  is_known: number;
+}
+
+/** What the last audit found about files: see `AuditFinding`. */
+export interface AuditFindingTable {
+  kind: string;
+  file_id: string;
+  note: string | null;
+}
+
 /** One row for each pause that a person set. The folder '' means everything. */
 export interface PauseTable {
   folder: string;
@@ -185,6 +203,8 @@ export interface LedgerTables {
   first_start: FirstStartTable;
   listed_video: ListedVideoTable;
   listing: ListingTable;
+  audit_video: AuditVideoTable;
+  audit_finding: AuditFindingTable;
   pause: PauseTable;
   feed_due: FeedDueTable;
   outbox: OutboxTable;

@@ -29,6 +29,22 @@ export function freeRequests(left: number, limit: number, { creates, publishes }
   return left - toFinish - Math.min(creates, Math.max(0, left - kept - toFinish));
 }
 
+/** Share of the hour's requests that work without urgency leaves to uploads and polls. */
+const untouched = 0.5;
+
+/**
+ * Whether a request without urgency may be sent. Files that arrive next find half of the hour's requests, and the sweep
+ * polls as if nothing else were sent. Pure.
+ */
+export function hasSpareRequest({ left, limit, closedMs }: RequestRoom, wanted: Wanted): boolean {
+  return closedMs === 0 && freeRequests(left, limit, wanted) > limit * untouched;
+}
+
+/** Returns how long this many requests without urgency take, in hours. Pure. */
+export function spareHours(requests: number, limit: number): number {
+  return requests / (limit * untouched);
+}
+
 /** How much and how often the sweep may poll. */
 export interface PollPace {
   /** Interval between two sweeps, in milliseconds. */

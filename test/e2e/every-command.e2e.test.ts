@@ -42,6 +42,8 @@ const onlyDaemon = [
   'suspects',
   'hosts',
   'adopt',
+  'audit --plan',
+  'audit',
   'retry --all --plan',
   'ignore --state failed --plan',
   'reapply',

@@ -19,6 +19,8 @@ test('every table is strict', async () => {
   const own = tables.filter(({ name }) => !String(name).startsWith('sqlite_'));
   expect(new Set(own.map(({ name }) => name))).toEqual(
     new Set([
+      'audit_finding',
+      'audit_video',
       'budget',
       'create_request',
       'deletion',

@@ -76,6 +76,21 @@ export const rareCommands: readonly CommandRow[] = [
     load: async () => (await import('./adopt.ts')).adopt,
   },
   {
+    usage: 'audit',
+    does: 'compare disk, ledger and service: videos that are gone, unknown, doubled or changed by hand, and the local files that may be deleted; shows the last audit, or what one would cost; changes nothing on the disk or the service',
+    summary: 'find out whether everything is really on the service',
+    options: [
+      new Option('--folder <path>', 'only files of this watched folder'),
+      new Option('--since <time>', 'only files that arrived or ended since then, like 24h, yesterday or 2026-11-22'),
+      new Option('--quick', 'only read the list of videos: ask about no single video, and read no local file'),
+      new Option('--plan', 'show what an audit would cost'),
+      new Option('--yes', 'begin an audit'),
+      new Option('--stop', 'end the running audit, and keep what it found'),
+      new Option('--paths', 'print the paths of the local files that may be deleted, for `xargs -0`'),
+    ],
+    load: async () => (await import('./audit.ts')).audit,
+  },
+  {
     usage: 'reapply [names...]',
     does: 'apply the current rules to files that were already sent: show which titles, descriptions, tags and feeds change, and what that costs; channels never change',
     summary: 'apply changed rules to files that were already sent',

@@ -5,6 +5,7 @@ import { limitedBody, MOST_BODY_BYTES } from '../../http/limited-body.ts';
 import type { HistoryLine } from '../../ledger/history.ts';
 import { redactedAddress } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
+import { auditOf } from '../../view/audit/audit-view.ts';
 import { viewOf } from '../../view/files/file-view.ts';
 import { filesOf } from '../../view/files/files-view.ts';
 import { queryWords, readQuery } from '../../view/files/query.ts';
@@ -16,6 +17,7 @@ import type { LivePicture } from '../../view/picture/picture.ts';
 import { mostOfAll } from '../../view/picture/take-picture.ts';
 import { nothingChanged } from '../../view/words/unavailable-words.ts';
 import { adoptionOf, confirmAdoption } from '../commands/adopt.ts';
+import type { AuditCost, AuditWanted } from '../../pipeline/file/audit.ts';
 import { dismiss } from '../commands/dismiss.ts';
 import { drain, forget, hostsOf } from '../commands/hosts.ts';
 import type { DrainWanted } from '../commands/hosts.ts';
@@ -45,6 +47,21 @@ export interface Reloaded {
   readonly config: string;
   /** The changes that the reload would make, if it was only planned. */
   readonly plan?: ReloadPlan;
+}
+
+interface AuditAsked {
+  readonly wanted: AuditWanted;
+  readonly by: string;
+  /** Only the cost is asked for. */
+  readonly isPlanned: boolean;
+}
+
+/** The result of `POST /audit`. */
+export interface AuditBegun {
+  readonly v: 1;
+  /** False: only the cost was asked for, or an audit is running. */
+  readonly begun: boolean;
+  readonly cost: AuditCost;
 }
 
 /** The result of `POST /notify/test`. */
@@ -114,6 +131,10 @@ export function readRoutes(
   app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
   app.get('/size-limit', async (context) => context.json(await sizeLimitOf(ledger)));
   app.get('/adoption', async (context) => context.json(await adoptionOf(ledger, daemon.conductor.comparison())));
+  // Naming all files of a large archive takes many megabytes of memory.
+  app.get('/audit', async (context) =>
+    context.json(await auditOf(ledger, daemon.audit.trouble(), context.req.query('all') === '1' && right === 'change')),
+  );
   app.route('/', eventRoutes(daemon));
   app.get('/hosts', async (context) => context.json(await hostsOf(daemon.fleet, ledger)));
   app.get('/page', (context) => context.json({ v: 1, link: pageLink(right) }));
@@ -155,6 +176,11 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
     return streamPlan((options) => planOf(world, { ...options, ...wanted }));
   });
   post('/adoption/confirm', () => confirmAdoption(daemon.ledger, (id, event) => daemon.conductor.apply(id, event)));
+  post('/audit', async ({ wanted, by, isPlanned }: AuditAsked): Promise<AuditBegun> => {
+    const cost = await daemon.audit.cost(wanted, true);
+    return { v: 1, begun: !isPlanned && (await daemon.audit.begin(wanted, by)), cost };
+  });
+  post('/audit/stop', async () => ({ v: 1, stopped: await daemon.audit.stop() }));
   post('/test-clip/ended', ({ id }: { readonly id: string }) => endTestClip(daemon, id));
   // Counts a request that a command is about to send with the daemon's key.
   post('/request', async () => {

@@ -31,6 +31,8 @@ export const tables: Readonly<Record<Table, CopiedTable>> = {
   first_start: { key: ['folder'], folder: 'folder' },
   listed_video: { key: ['id'] },
   listing: { key: ['id'] },
+  audit_video: { key: ['id'] },
+  audit_finding: { key: ['kind', 'file_id'] },
   pause: { key: ['folder'], folder: 'folder' },
   feed_due: { key: ['feed'] },
   outbox: { key: ['seq'] },

@@ -141,6 +141,10 @@ export const steps: readonly Step[] = [
   CREATE TABLE listed_video (id ${text} NOT NULL, title ${text} NOT NULL, duration double precision, status ${text} NOT NULL);
   ${once('listed_video', 'id')}
   CREATE TABLE listing (id bigint PRIMARY KEY CHECK (id = 1), next_page bigint NOT NULL, total bigint, is_whole bigint NOT NULL);
+  CREATE TABLE audit_video (id ${text} PRIMARY KEY, title ${text} NOT NULL, channel ${text}, duration double precision,
+    status ${text} NOT NULL, is_known bigint NOT NULL);
+  CREATE INDEX audit_video_title ON audit_video USING hash (title) WHERE is_known = 0;
+  CREATE TABLE audit_finding (kind ${text} NOT NULL, file_id ${text} NOT NULL, note ${text}, PRIMARY KEY (kind, file_id));
   CREATE TABLE pause (folder ${text} NOT NULL, since bigint NOT NULL, until bigint, "by" ${text} NOT NULL);
   ${once('pause', 'folder')}
   CREATE TABLE feed_due (feed ${text} PRIMARY KEY, first_at bigint NOT NULL, last_at bigint NOT NULL, is_now bigint NOT NULL,

@@ -109,6 +109,11 @@ const migrations: readonly string[] = [
   -- The service's list of videos, as far as it was read, for files that were there before.
   CREATE TABLE listed_video (id TEXT PRIMARY KEY, title TEXT NOT NULL, duration REAL, status TEXT NOT NULL) STRICT;
   CREATE TABLE listing (id INTEGER PRIMARY KEY CHECK (id = 1), next_page INTEGER NOT NULL, total INTEGER, is_whole INTEGER NOT NULL) STRICT;
+  -- The last audit: the service's list of videos, and what was found about files.
+  CREATE TABLE audit_video (id TEXT PRIMARY KEY, title TEXT NOT NULL, channel TEXT, duration REAL, status TEXT NOT NULL,
+    is_known INTEGER NOT NULL) STRICT;
+  CREATE INDEX audit_video_title ON audit_video (title) WHERE is_known = 0;
+  CREATE TABLE audit_finding (kind TEXT NOT NULL, file_id TEXT NOT NULL, note TEXT, PRIMARY KEY (kind, file_id)) STRICT;
   -- What operators paused, and the feeds that are to be published again.
   CREATE TABLE pause (folder TEXT PRIMARY KEY, since INTEGER NOT NULL, until INTEGER, "by" TEXT NOT NULL) STRICT;
   CREATE TABLE feed_due (feed TEXT PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, is_now INTEGER NOT NULL) STRICT;

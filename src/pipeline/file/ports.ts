@@ -166,8 +166,8 @@ export interface RemoteVideo {
 
 /** The hosted service as required by the sweep and the publisher. */
 export interface VideoLibrary {
-  /** Returns one page of the list; pages are numbered from 1. */
-  list(page: number, signal: AbortSignal): Promise<Answer<ListedPage>>;
+  /** Returns one page of the list, of one channel if it is given; pages are numbered from 1. */
+  list(page: number, signal: AbortSignal, channel?: string): Promise<Answer<ListedPage>>;
   get(videoId: string, signal: AbortSignal): Promise<Answer<RemoteVideo>>;
   publish(feed: string, signal: AbortSignal): Promise<Answer<Published | null>>;
   /** Sends a harmless request to find out whether the service answers at all. */

@@ -104,6 +104,18 @@ async function actOnMany({ daemon, now, outcomes }: PageWorld, { query, form }: 
   });
 }
 
+/** Begins an audit. @throws {PageError} 409 if one is running */
+async function beginAudit({ daemon }: PageWorld, { query }: Sent): Promise<string> {
+  const wanted = { folder: null, since: null, isQuick: query.get('quick') === '1' };
+  if (!(await daemon.audit.begin(wanted, byPage))) throw new PageError(409, 'An audit is running already.');
+  return '/audit';
+}
+
+async function stopAudit({ daemon }: PageWorld): Promise<string> {
+  await daemon.audit.stop();
+  return '/audit';
+}
+
 /** The page's addresses that change something. They require the `change` right, and all use POST. */
 export const actions: readonly (readonly [path: string, action: Action])[] = [
   ['/files/many', actOnMany],
@@ -115,4 +127,6 @@ export const actions: readonly (readonly [path: string, action: Action])[] = [
   ['/feeds/publish', publishFeed],
   ['/targets/test', testTarget],
   ['/files/:id/unignore', unignoreFile],
+  ['/audit', beginAudit],
+  ['/audit/stop', stopAudit],
 ];

@@ -19,6 +19,7 @@ import { createLive, SharedViews } from './live.ts';
 import { createTargetTests } from './target-tests.ts';
 import { enter, leave, rightOf, turnAway } from './sign-in.ts';
 import { PageError, type Action, type Asked, type PageWorld, type ViewMaker } from './world.ts';
+import { audit } from './views/audit.ts';
 import { overview } from './views/overview.ts';
 import { files, settlingFile } from './views/files.ts';
 import { many } from './views/many.ts';
@@ -142,6 +143,7 @@ const addresses: {
     ['/files/settling', settlingFile],
     ['/files/:id', file],
     ['/folders', folders],
+    ['/audit', audit],
     ['/events', events],
     ['/configuration', configuration],
   ],

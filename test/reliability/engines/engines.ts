@@ -26,7 +26,8 @@ export async function openEngineTables(): Promise<void> {
   switchOn(new Machine(0));
   try {
     await askPostgres(
-      'TRUNCATE dropcast.host, dropcast.root, dropcast.first_start, dropcast.listed_video, dropcast.listing',
+      `TRUNCATE dropcast.host, dropcast.root, dropcast.first_start, dropcast.listed_video, dropcast.listing,
+        dropcast.audit_video, dropcast.audit_finding`,
     );
     await askPostgres('DELETE FROM dropcast_jobs.job');
   } finally {

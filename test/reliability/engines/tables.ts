@@ -15,6 +15,8 @@ const tables = [
   'root',
   'listed_video',
   'listing',
+  'audit_video',
+  'audit_finding',
   'outbox',
   'news_memory',
   'expected_file',

@@ -32,7 +32,7 @@ export function folders(world: PageWorld): View<PageEvent> {
     title: 'Folders',
     section: '/folders',
     changesWith: ['arrival', 'file', 'folder', 'operator-pause', 'command', 'reload'],
-    aside: html`<span class="muted">${counted(all.length, 'folder')}</span>`,
+    aside: html`<span class="muted">${counted(all.length, 'folder')}</span> <a href="/audit">Audit</a>`,
     body: html`${pausedAll(world)} ${all.map((folder) => card(folder, world))}`,
   };
 }
