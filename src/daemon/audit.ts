@@ -35,12 +35,12 @@ export interface Audit extends AsyncDisposable {
 const restMs = { again: 0, wait: 10_000, idle: 60_000, failed: 30_000 } as const;
 const costPatienceMs = 10_000;
 
-/** Runs the audit that the ledger asks for, beside all other work. */
+/** Runs the audit that the ledger asks for, in requests that no other work needs. */
 export function startAudit(world: AuditWorld): Audit {
   const { ledger, library, budget, conductor, clock, logger } = world;
   const bell = createWakeUp();
   let current = new AbortController();
-  let isClosed = false;
+  const closing = new AbortController();
   let over = Promise.resolve();
   const maySpend = async (): Promise<boolean> => {
     if (conductor.pause() !== null) return false;
@@ -54,7 +54,7 @@ export function startAudit(world: AuditWorld): Audit {
     return run?.endedAt === null ? run : null;
   };
   const work = async (): Promise<void> => {
-    while (!isClosed) {
+    while (!closing.signal.aborted) {
       const step = world.turn.signal() === null ? 'idle' : await audit.step(current.signal).catch(broke);
       await bell.wait(restMs[step]);
     }
@@ -96,7 +96,7 @@ export function startAudit(world: AuditWorld): Audit {
     },
     trouble: () => audit.trouble()?.message ?? null,
     [Symbol.asyncDispose]: async () => {
-      isClosed = true;
+      closing.abort();
       interrupt();
       await over;
     },

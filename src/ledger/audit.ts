@@ -86,7 +86,7 @@ export function createAuditRows({ db, words, write }: Connection): AuditStore & 
       const rows = await db.selectFrom('audit_finding').select(['kind', files]).groupBy('kind').execute();
       return Object.fromEntries(rows.map((row) => [row.kind, row.files]));
     },
-    findings: async (kind, limit, after = '') => {
+    findings: async (kind, limit, after) => {
       const rows = db.selectFrom('audit_finding').selectAll().where('kind', '=', kind).where('file_id', '>', after);
       return (await rows.orderBy('file_id').limit(limit).execute()).map((row) => ({
         kind: row.kind as AuditKind,

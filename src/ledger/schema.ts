@@ -134,7 +134,7 @@ export interface AuditVideoTable {
   is_known: number;
 }
 
-/** What the last audit found about files: see `AuditFinding`. */
+/** Findings of the last audit about files: see `AuditFinding`. */
 export interface AuditFindingTable {
   kind: string;
   file_id: string;

@@ -52,7 +52,7 @@ export interface Reloaded {
 interface AuditAsked {
   readonly wanted: AuditWanted;
   readonly by: string;
-  /** Only the cost is asked for. */
+  /** True: returns the cost, and begins nothing. */
   readonly isPlanned: boolean;
 }
 

@@ -71,7 +71,7 @@ export interface AuditFinding {
   readonly note: string | null;
 }
 
-/** What is known near a file's video. */
+/** The listed videos and the files that resemble a file's video. */
 export interface ListedNear {
   /** The video as the list has it; null if it was on no page. */
   readonly own: ListedVideo | null;

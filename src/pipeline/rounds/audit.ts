@@ -163,7 +163,7 @@ const mostStale = 10;
 /** Maximum number of pages per list: two million videos. */
 const mostPages = 20_000;
 const sliceSize = 200;
-/** Number of refusals after which the audit goes on without an answer about a video. */
+/** Number of refusals after which the audit continues without an answer about a video. */
 const mostRefusals = 3;
 
 /** Reads the list again from the start, without channels. Page 0: forget first what was listed. */

@@ -43,7 +43,14 @@ function progressOf(run: AuditRun, trouble: string | null) {
   const { step, folder, since, by, files, examined, requests } = run;
   return {
     state: step === 'ended' || step === 'stopped' ? step : ('running' as const),
-    ...{ folder, since, quick: run.isQuick, by, files, examined, requests, trouble },
+    folder,
+    since,
+    by,
+    files,
+    examined,
+    requests,
+    trouble,
+    quick: run.isQuick,
     started_at: run.startedAt,
     ended_at: run.endedAt,
     bytes_read: run.bytesRead,
@@ -57,7 +64,7 @@ async function membersOf(ledger: Pick<Ledger, 'rows' | 'findings'>, kind: AuditK
     const ids = found.map(({ fileId }) => fileId);
     const rows = ids.length === 0 ? [] : await ledger.rows({ group: 'any', where: { ids } });
     const notes = new Map(found.map((finding) => [finding.fileId, finding]));
-    // What was found about a file that has changed since no longer holds.
+    // Findings about a file that has changed since no longer hold.
     const standing = rows.filter(
       ({ end, disposal }) => end === 'done' && !(kind === 'deletable' && disposal === 'deleted'),
     );

@@ -13,7 +13,7 @@ export const printers: Readonly<Record<string, readonly string[]>> = {
   [`any command that fails`]: ['report'],
   add: ['add'],
   adopt: ['adopt', 'confirmIn', 'tellResult'],
-  audit: ['audit', 'begin', 'stop'],
+  audit: ['audit', 'begin'],
   'analytics overview': ['analyticsOverview'],
   'analytics video': ['videoAnalytics'],
   'analytics videos': ['analyticsOfVideos'],

@@ -83,7 +83,7 @@ test('a quick audit asks by id only about videos that the list does not show, an
   });
 });
 
-test('an audit changes nothing on the service, and asks no more than it may', async () => {
+test('an audit changes nothing on the service, and counts each request that it sends', async () => {
   await using world = await auditedWorld();
   await troubledDesk(world);
   await begin(world.ledger, everything);
@@ -108,7 +108,7 @@ test('an audit sends nothing while it may not spend, and ends once it may', asyn
   expect(await foundIn(world.ledger)).toEqual(ofDesk);
 });
 
-/** What a service may answer to a list request instead. */
+/** An answer to a list request that leaves everything out. */
 const noList: Answer<ListedPage> = { ok: true, value: { videos: [], perPage: 100, total: 0 } };
 
 test.for<[string, (list: VideoLibrary['list']) => VideoLibrary['list']]>([
@@ -157,7 +157,7 @@ test.for([
   ['500 midway', failure('transient', { status: 500 })],
   ['a web page midway', failure('transient', { code: 'web_page' })],
   ['429', failure('throttled')],
-] as const)('an audit goes on where it was after %s', async ([, trouble]) => {
+] as const)('an audit continues where it was after %s', async ([, trouble]) => {
   await using world = await auditedWorld();
   await troubledDesk(world);
   await begin(world.ledger, everything);
