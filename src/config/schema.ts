@@ -86,6 +86,10 @@ const service = z
       .array(parsed('an origin in quotes', parseOrigin, { examples: ['https://upload.example.com'] }))
       .prefault([])
       .describe('Other origins that may see the key, like an upload host that requires it.'),
+    marker: z
+      .boolean()
+      .default(false)
+      .describe('Tag each new video with `dc-` and eight digits from the id of its file. Viewers may see the tag.'),
     idempotency_key: z
       .boolean()
       .default(false)
@@ -100,6 +104,7 @@ const service = z
     quota: service.quota ?? null,
     sendKeyTo: service.send_key_to,
     honoursIdempotencyKey: service.idempotency_key,
+    isMarking: service.marker,
   }));
 
 const limit = { type: 'string' as const, examples: ['unlimited', '20MB/s', '8Mbit/s'] };

@@ -98,6 +98,7 @@ export function connectToService(
       sendOptions: () => sendOptionsOf(config),
       stallTimeoutMs: () => config.uploads.stallTimeoutMs,
       honoursIdempotencyKey: () => config.service.honoursIdempotencyKey,
+      isMarking: () => config.service.isMarking,
       howToRenewKey: () => howToRenewKey(config),
     });
   return {

@@ -11,6 +11,7 @@ import type {
 } from '@dropcast/client';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Failure, FailureKind } from '../pipeline/file/failure.ts';
+import { markerOf } from '../pipeline/file/marker.ts';
 import type {
   Answer,
   CreatedRecord,
@@ -41,6 +42,8 @@ export interface VideoHostParts {
   sendOptions?(): Pick<SendCallOptions, 'headers' | 'contentType' | 'protocol'>;
   /** Whether each create request carries its token as `Idempotency-Key`; default: no. */
   honoursIdempotencyKey?(): boolean;
+  /** Whether each video gets the marker of its row as a tag; default: no. */
+  isMarking?(): boolean;
   /** Describes how the operator replaces the key, as part of a sentence. */
   howToRenewKey(): string;
 }
@@ -58,11 +61,17 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
       return { ok: false, failure: { ...failureOf(error, parts), ...tooLarge(error, sentBytes) } };
     }
   };
+  const marked = (tags: readonly string[], id: string): readonly string[] =>
+    parts.isMarking?.() === true ? [...new Set([...tags, markerOf(id)])] : tags;
   return {
     create: async (facts, token, signal) => {
       const isKeyed = parts.honoursIdempotencyKey?.() === true;
       const created = await answer(() =>
-        createRecord(client(), facts, { ...asks('create', signal), ...(isKeyed && { idempotencyKey: token }) }),
+        createRecord(
+          client(),
+          { ...facts, plan: facts.plan && { ...facts.plan, tags: marked(facts.plan.tags, facts.id) } },
+          { ...asks('create', signal), ...(isKeyed && { idempotencyKey: token }) },
+        ),
       );
       if (created.ok) return created;
       const { failure } = created;
@@ -100,8 +109,11 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
       const removed = await answer(() => client().videos.delete(videoId, asks(priority, signal)));
       return removed.ok || removed.failure.kind === 'gone' ? { ok: true, value: null } : removed;
     },
-    amend: async (videoId, amendment, signal) =>
-      withoutValue(await answer(() => client().videos.update(videoId, amendment, asks('finish', signal)))),
+    amend: async ({ id, videoId, amendment }, signal) => {
+      const { tags } = amendment ?? {};
+      const fields = { ...amendment, ...(tags !== undefined && { tags: marked(tags, id) }) };
+      return withoutValue(await answer(() => client().videos.update(videoId ?? '', fields, asks('finish', signal))));
+    },
     list: (page, signal, channelId) =>
       answer(async () => {
         const filter = channelId === undefined ? {} : { channelId };

@@ -78,7 +78,7 @@ export function judgedService(
         return uploadHosts.judge(facts, isThere ? { ok: true, value: { sha256 } } : answer, hooks.isFirstUse);
       },
       remove: (videoId, signal, priority) => judged(host.remove(videoId, signal, priority), signal),
-      amend: (videoId, amendment, signal) => judged(host.amend(videoId, amendment, signal), signal),
+      amend: (facts, signal) => judged(host.amend(facts, signal), signal),
     },
     library: {
       // The sweep and the probe detect for themselves whether the service is unreachable.

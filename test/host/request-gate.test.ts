@@ -74,7 +74,7 @@ const calls: readonly Call[] = [
   { call: 'remove', of: (host) => host.remove('v', signal), method: 'DELETE', path: '/videos/v', taken: ['finish'] },
   {
     call: 'amend',
-    of: (host) => host.amend('v', { title: 'T' }, signal),
+    of: (host) => host.amend(someFacts({ videoId: 'v', amendment: { title: 'T' } }), signal),
     method: 'PATCH',
     path: '/videos/v',
     taken: ['finish'],

@@ -6,6 +6,7 @@ import { createVideoHost } from '../../src/host/video-host.ts';
 import type { VideoHostParts } from '../../src/host/video-host.ts';
 import { failureOfFile } from '../../src/disk/failure.ts';
 import { uploadSource } from '../../src/disk/accepted-file.ts';
+import { markerOf } from '../../src/pipeline/file/marker.ts';
 import { created, someFacts } from '../pipeline/some-facts.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
 import type { Opened } from '../client/daemon-client.ts';
@@ -240,3 +241,24 @@ test('a single video is returned with its description, channel and tags, and a l
     value: { videos: [{ id: 'vid_1', title: 'Clip', status: 'ready' }] },
   });
 });
+
+test.for([
+  { isMarking: true, marker: [markerOf('f_1')] },
+  { isMarking: false, marker: [] },
+])(
+  'with service.marker $isMarking, a video is created and changed with the tags $marker',
+  async ({ isMarking, marker }) => {
+    await using opened = openDaemonClient(base);
+    const host = createVideoHost({ ...partsOf(opened.client), isMarking: () => isMarking });
+    const sent: unknown[] = [];
+    const note = (body: unknown): boolean => sent.push((body as { readonly tags?: unknown }).tags) > 0;
+    nock(base)
+      .post('/videos', note)
+      .reply(201, { id: 'vid_1', upload_url: 'https://u.example.com/1', status: 'pending' });
+    nock(base).patch('/videos/vid_1', note).twice().reply(200, {});
+    await host.create(someFacts(), 'token', signal);
+    await host.amend(someFacts({ videoId: 'vid_1', amendment: { tags: ['other', ...marker] } }), signal);
+    await host.amend(someFacts({ videoId: 'vid_1', amendment: { title: 'T' } }), signal);
+    expect(sent).toEqual([['news', ...marker], ['other', ...marker], undefined]);
+  },
+);

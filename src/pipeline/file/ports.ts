@@ -1,7 +1,7 @@
 import type { HashName } from '../../routing/checksum-file.ts';
 import type { Checksum, Digests } from './checksums.ts';
 import type { FileVersion } from './file-version.ts';
-import type { Amendment, Facts, UploadSession } from './facts.ts';
+import type { Facts, UploadSession } from './facts.ts';
 import type { Failure, HostedVideo } from './failure.ts';
 import type { Queued } from './queue.ts';
 import type { RequestRoom } from '../estimate.ts';
@@ -117,7 +117,8 @@ export interface VideoHost {
   send(facts: Facts, hooks: SendHooks): Promise<Answer<{ readonly sha256: string }>>;
   /** Requests deletion. A video that is already gone counts as deleted. */
   remove(videoId: string, signal: AbortSignal, priority?: RequestPriority): Promise<Answer<null>>;
-  amend(videoId: string, amendment: Amendment, signal: AbortSignal): Promise<Answer<null>>;
+  /** Sends the row's amendment. */
+  amend(facts: Pick<Facts, 'id' | 'videoId' | 'amendment'>, signal: AbortSignal): Promise<Answer<null>>;
 }
 
 export interface CreatedRecord {

@@ -45,7 +45,7 @@ export function createAmend({ store, rows, host, clock, events, retry, ringAt }:
   const send = async (facts: Facts, signal: AbortSignal): Promise<void> => {
     const { id, videoId, amendment } = facts;
     if (amendment === null || videoId === null) return;
-    const answer = isEmpty(amendment) ? nothingToSay : await host.amend(videoId, amendment, signal);
+    const answer = isEmpty(amendment) ? nothingToSay : await host.amend(facts, signal);
     if (signal.aborted) return;
     if (answer.ok) {
       // The feed is recorded first. After a crash in between, both are repeated, which is harmless.

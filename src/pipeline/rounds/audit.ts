@@ -5,6 +5,7 @@ import type { Failure } from '../file/failure.ts';
 import type { Answer, FileStore, LocalFiles, NoteStore, RemoteVideo, VideoLibrary } from '../file/ports.ts';
 import type { FileSelection, IdSlice, SelectionStore } from '../file/selection.ts';
 import { handEdits } from './hand-edits.ts';
+import { markerOf } from '../file/marker.ts';
 
 export interface AuditWorld {
   readonly store: AuditStore & NoteStore & Pick<FileStore, 'load'>;
@@ -94,13 +95,17 @@ export function createAudit(world: AuditWorld) {
     const isAsked = !isQuick || near.own === null;
     const asked = isAsked ? await askFor(facts.videoId, signal) : listedAnswer(near);
     if (asked === null) return null;
+    const marker = markerOf(facts.id);
+    const [like] = asked.ok && asked.value.tags?.includes(marker) === true ? maybeDoubles(near, asked.value) : [];
+    const other = like === undefined ? null : await library.get(like.id, signal);
+    const isCopy = other?.ok === true && other.value.tags?.includes(marker) === true;
     const isReady = asked.ok && asked.value.status === 'ready';
     const isToRead = !isQuick && isReady && isExpectedHere(facts);
     const content = isToRead ? await local.hash(facts, signal) : null;
     if (signal.aborted) return null;
     return {
-      findings: findingsOf(facts, { asked, near, content }),
-      requests: isAsked ? 1 : 0,
+      findings: findingsOf(facts, { asked, near, content, copy: isCopy ? other.value.id : null }),
+      requests: (isAsked ? 1 : 0) + (other === null ? 0 : 1),
       bytes: content?.ok === true ? facts.version.size : 0,
     };
   };
@@ -217,21 +222,27 @@ function listedAnswer({ own }: ListedNear): Answer<RemoteVideo> | null {
   };
 }
 
-/** Judges one file. Pure. @param known.content the hash of the local file; null: it was not read */
+/**
+ * Judges one file. Pure.
+ *
+ * @param known.content the hash of the local file; null: it was not read
+ * @param known.copy another video with the file's marker
+ */
 export function findingsOf(
   facts: Facts,
   known: {
     readonly asked: Answer<RemoteVideo>;
     readonly near: ListedNear;
     readonly content: Answer<string> | null;
+    readonly copy: string | null;
   },
 ): readonly AuditFinding[] {
-  const { asked, near, content } = known;
+  const { asked, near, content, copy } = known;
   const found = (kind: AuditKind, note: string | null): AuditFinding => ({ kind, fileId: facts.id, note });
   if (!asked.ok) return [found(asked.failure.kind === 'gone' ? 'gone' : 'unanswered', asked.failure.message)];
   const { status } = asked.value;
   const edits = handEdits(facts, asked.value);
-  const doubles = doublesOf(near, asked.value);
+  const doubles = doublesOf(near, asked.value, copy);
   return [
     ...(status === 'ready' ? [] : [found('unready', status)]),
     ...(edits.length === 0 ? [] : [found('edited', edits.join(', '))]),
@@ -252,14 +263,18 @@ function localFinding({ sha256 }: Facts, content: Answer<string>): readonly [Aud
 /** Largest difference in seconds between two durations of the same content. */
 const alikeS = 1;
 
-function doublesOf({ alike, twins }: ListedNear, { duration }: RemoteVideo): readonly string[] {
-  const maybe = alike.filter(
-    (other) => !empty.has(other.status) && Math.abs((other.duration ?? Infinity) - (duration ?? 0)) <= alikeS,
-  );
+function doublesOf(near: ListedNear, video: RemoteVideo, copy: string | null): readonly string[] {
   return [
-    ...twins.map(({ videoId, path }) => `same content as ${videoId} (${path})`),
-    ...maybe.map(({ id }) => `perhaps ${id}: same title and duration`),
+    ...near.twins.map(({ videoId, path }) => `same content as ${videoId} (${path})`),
+    ...maybeDoubles(near, video).map(({ id }) =>
+      id === copy ? `${id} has the same marker` : `perhaps ${id}: same title and duration`,
+    ),
   ];
+}
+
+function maybeDoubles({ alike }: ListedNear, { duration }: RemoteVideo): ListedNear['alike'] {
+  const isNear = (other: number | null): boolean => Math.abs((other ?? Infinity) - (duration ?? 0)) <= alikeS;
+  return alike.filter((other) => !empty.has(other.status) && isNear(other.duration));
 }
 
 /** Statuses of videos without content. */

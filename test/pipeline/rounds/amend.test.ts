@@ -15,8 +15,8 @@ function open(rows: readonly Facts[]) {
   const amended: object[] = [];
   const busy = new Set<string>();
   const host: AmendWorld['host'] = {
-    amend: async (_id, amendment) => {
-      amended.push(amendment);
+    amend: async ({ amendment }) => {
+      amended.push(amendment ?? {});
       return { ok: true, value: null };
     },
   };
@@ -109,8 +109,8 @@ describe('late metadata', () => {
   test('of one video that is refused does not claim up the others', async () => {
     const rows = Array.from({ length: 12 }, (_, n) => ({ ...changed, id: `f_${n}`, videoId: `vid_${n}` }));
     const { amend, host, store } = open(rows);
-    host.amend = async (id) =>
-      Number(id.slice(4)) < 10 ? { ok: false, failure: failure('transient') } : { ok: true, value: null };
+    host.amend = async ({ videoId }) =>
+      Number(videoId?.slice(4)) < 10 ? { ok: false, failure: failure('transient') } : { ok: true, value: null };
     await amend();
     await amend();
     expect(store.all.filter(({ amendment }) => amendment === null)).toHaveLength(2);

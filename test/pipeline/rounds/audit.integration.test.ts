@@ -1,6 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { Answer, ListedPage, VideoLibrary } from '../../../src/pipeline/file/ports.ts';
+import { markerOf } from '../../../src/pipeline/file/marker.ts';
 import { failure } from '../some-facts.ts';
 import { auditedWorld, begin, everything, foundIn, madeVideo, quick, run, runOf } from './audited-world.ts';
 import type { AuditedWorld } from './audited-world.ts';
@@ -207,6 +208,21 @@ test('a file without a known hash, and one that cannot be read here, are not off
   const { unread, deletable } = await foundIn(world.ledger);
   expect(deletable).toBeUndefined();
   expect(unread ?? {}).toHaveProperty('adopted');
+});
+
+test('the marker shows for certain that a video is a second one of the same file, and is no edit', async () => {
+  await using world = await auditedWorld();
+  const tags = ['news', markerOf('marked')];
+  await world.done('marked', { made: { tags } });
+  const copy = await madeVideo(world.service, { title: 'marked', tags });
+  await begin(world.ledger, everything);
+  const before = world.service.sandbox.requests().length;
+  await run(world.audit());
+  expect(await foundIn(world.ledger)).toEqual({
+    doubled: { marked: `${copy} has the same marker` },
+    deletable: { marked: null },
+  });
+  expect((await runOf(world.ledger)).requests).toBe(world.service.sandbox.requests().length - before);
 });
 
 test('an audit that is stopped writes nothing more', async () => {

@@ -29,6 +29,7 @@ export function configOf(own: {
       // So that the simulated service, and the judge, know the token of each request.
       quota: null,
       honoursIdempotencyKey: true,
+      isMarking: false,
     },
     ledger: null,
     hostName: 'simulated',

@@ -48,7 +48,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
   'metadata that comes late is not sent': {
     edits: [
       {
-        anchor: 'isEmpty(amendment) ? nothingToSay : await host.amend(videoId, amendment, signal)',
+        anchor: 'isEmpty(amendment) ? nothingToSay : await host.amend(facts, signal)',
         instead: 'nothingToSay',
       },
     ],

@@ -114,7 +114,7 @@ export const allowed = {
     ...plain(`folders existing on_change on_duplicate after_ready delete after when_full done_marker settle rescan watch
       uploads rules channel publish priority expect count days grace until quiet at_most
       retry attempts first max poll interval give_up_after log format level concurrency protocol bandwidth max_size
-      stall_timeout window content_type service idempotency_key quota minutes per resets size videos requests_per_hour
+      stall_timeout window content_type service idempotency_key marker quota minutes per resets size videos requests_per_hour
       webhook_scheme webhook_header type on every idle_days daily_at tls status listen ledger`),
     // Names of targets may be names of people.
     ...kinds('name', 'path include exclude match title tags move state_dir notify others'),
