@@ -31,6 +31,7 @@ import { logEvents } from './log-events.ts';
 import { type MessageTargets, createMessageTargets } from './message-targets.ts';
 import { MOST_LINES, type NewsLines, createEventKeeper, createNewsLines } from './news/lines.ts';
 import { pastLines, shownHost } from './news/past-lines.ts';
+import { startRequestDays } from './request-days.ts';
 import { type ServiceConnection, connectToService } from './service-connection.ts';
 import { markCounter, openState } from './state/open-state.ts';
 import type { Shared } from './state/sharing.ts';
@@ -169,6 +170,7 @@ export async function startDaemon(
   const audit = stack.use(
     startAudit({ ...parts, ledger, library: service.host, budget: service.budget, turn, clock, logger }),
   );
+  stack.use(startRequestDays({ ledger, gate: service.gate, clock, logger }));
   const daemon = createDaemon(
     config,
     {

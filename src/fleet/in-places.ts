@@ -89,6 +89,7 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
 
     // Views
     totals: ledger.totals,
+    doneAfter: ledger.doneAfter,
     find: (name) => all(ledger.find(nameThere(name, places))),
     history: ledger.history,
     lastPassage: ledger.lastPassage,

@@ -18,6 +18,10 @@ export interface BarChart {
   readonly per: string;
   /** What is counted, such as `view`. */
   readonly unit: string;
+  /** Formats a value; omitted: as a number. */
+  readonly show?: (value: number) => string;
+  /** False if the sum of the bars means nothing, as of durations. */
+  readonly isTotalled?: boolean;
   /** Shortens a bar's name where there is little room. */
   readonly short?: (name: string) => string;
 }
@@ -27,15 +31,13 @@ export interface BarChart {
  * around them are ordinary page text, so they do not stretch.
  */
 export function barChart(bars: readonly Bar[], chart: BarChart): Html {
-  const { label, per, unit, short = (name) => name } = chart;
+  const { label, per, unit, show = grouped, short = (name) => name } = chart;
   const most = Math.max(...bars.map(({ count }) => count), 0);
   const top = roundedUp(most);
   const hasFailed = bars.some(({ failed }) => failed !== undefined);
   return html`<figure class="chart">
     <div class="plot">
-      <div class="scale" aria-hidden="true">
-        <span>${grouped(top)}</span><span>${grouped(top / 2)}</span><span>0</span>
-      </div>
+      <div class="scale" aria-hidden="true"><span>${show(top)}</span><span>${show(top / 2)}</span><span>0</span></div>
       <svg
         viewBox="0 0 ${bars.length * STEP} ${HEIGHT}"
         preserveAspectRatio="none"
@@ -43,7 +45,7 @@ export function barChart(bars: readonly Bar[], chart: BarChart): Html {
         aria-label="${summary(bars, chart)}"
       >
         ${[0, 0.5, 1].map((part) => html`<path class="grid" d="M0 ${part * HEIGHT}H${bars.length * STEP}" />`)}
-        ${bars.map((each, index) => drawn(each, index, { top, unit }))}
+        ${bars.map((each, index) => drawn(each, index, { ...chart, top }))}
       </svg>
     </div>
     <div class="axis" aria-hidden="true">${axisNames(bars).map((name) => html`<span>${short(name)}</span>`)}</div>
@@ -55,7 +57,7 @@ export function barChart(bars: readonly Bar[], chart: BarChart): Html {
         keyOf: ({ name }) => name,
         columns: [
           { heading: per, kind: 'main', cell: ({ name }) => name },
-          { heading: capital(`${unit}s`), kind: 'number', cell: ({ count }) => grouped(count) },
+          { heading: capital(`${unit}s`), kind: 'number', cell: ({ count }) => show(count) },
           ...(hasFailed
             ? [{ heading: 'Failed', kind: 'number' as const, cell: ({ failed = 0 }: Bar) => grouped(failed) }]
             : []),
@@ -69,7 +71,7 @@ const STEP = 10;
 const GAP = 2;
 const HEIGHT = 100;
 
-function drawn(bar: Bar, index: number, { top, unit }: { top: number; unit: string }): Html {
+function drawn(bar: Bar, index: number, { top, unit, show }: BarChart & { top: number }): Html {
   const { name, count, failed = 0 } = bar;
   const heightOf = (part: number) => Math.round((part / top) * HEIGHT * 100) / 100;
   const rectangle = (kind: string, from: number, part: number) =>
@@ -80,7 +82,7 @@ function drawn(bar: Bar, index: number, { top, unit }: { top: number; unit: stri
       width="${STEP - GAP}"
       height="${heightOf(part)}"
     >
-      <title>${name}: ${counted(count, unit)}${failed > 0 ? `, ${grouped(failed)} failed` : ''}</title>
+      <title>${name}: ${show?.(count) ?? counted(count, unit)}${failed > 0 ? `, ${grouped(failed)} failed` : ''}</title>
     </rect>`;
   return html`${rectangle('well', 0, count - failed)} ${failed > 0 ? rectangle('failed', count - failed, failed) : ''}`;
 }
@@ -93,13 +95,14 @@ function roundedUp(most: number): number {
   return digit * unit;
 }
 
-function summary(bars: readonly Bar[], { label, unit }: BarChart): string {
+function summary(bars: readonly Bar[], { label, unit, show, isTotalled = true }: BarChart): string {
   const total = bars.reduce((sum, { count }) => sum + count, 0);
   const failed = bars.reduce((sum, bar) => sum + (bar.failed ?? 0), 0);
   const best = bars.reduce<Bar | undefined>((best, bar) => (best && best.count >= bar.count ? best : bar), undefined);
-  const peak = best && best.count > 0 ? `, most on ${best.name} with ${grouped(best.count)}` : '';
+  const peak = best && best.count > 0 ? `, most on ${best.name} with ${(show ?? grouped)(best.count)}` : '';
   const wrong = failed > 0 ? `, ${grouped(failed)} of them failed` : '';
-  return `${label} from ${bars[0]?.name} to ${bars.at(-1)?.name}: ${counted(total, unit)}${wrong}${peak}`;
+  const sum = isTotalled ? `: ${show?.(total) ?? counted(total, unit)}` : '';
+  return `${label} from ${bars[0]?.name} to ${bars.at(-1)?.name}${sum}${wrong}${peak}`;
 }
 
 function axisNames(bars: readonly Bar[]): string[] {

@@ -15,6 +15,7 @@ const SECTIONS = [
   ['/files', 'Files'],
   ['/folders', 'Folders'],
   ['/events', 'Events'],
+  ['/days', '30 days'],
   ['/configuration', 'Configuration'],
 ] as const;
 

@@ -26,6 +26,7 @@ import { many } from './views/many.ts';
 import { file } from './views/file.ts';
 import { folders } from './views/folders.ts';
 import { events } from './views/events.ts';
+import { days } from './views/days.ts';
 import { configuration } from './views/configuration.ts';
 
 /** The sources of the page's content, and the receiver of its webhooks. */
@@ -145,6 +146,7 @@ const addresses: {
     ['/folders', folders],
     ['/audit', audit],
     ['/events', events],
+    ['/days', days],
     ['/configuration', configuration],
   ],
   actions,

@@ -11,6 +11,8 @@ const VIEWS = {
   overview: '/',
   folders: '/folders',
   events: '/events',
+  past: '/events?since=7d&text=%3Cimg',
+  days: '/days',
   configuration: '/configuration?path=NEWS/late/evening.mp4',
   missing: '/nowhere',
 };

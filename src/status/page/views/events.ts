@@ -14,31 +14,109 @@ import {
 } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { clockTime, dayAndSecond } from '../../../view/words/text.ts';
-import type { NewsLine } from '../../../daemon/news/lines.ts';
+import type { Daemon } from '../../../daemon/daemon.ts';
+import type { KeptLine, NewsLine } from '../../../daemon/news/lines.ts';
+import { pastPage, shownHost, whyNoCursor, type PastLine, type PastPage } from '../../../daemon/news/past-lines.ts';
+import { readQuery } from '../../../view/files/query.ts';
 import { isAtLeast, isIn } from '../../../daemon/news/news.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
 import { fileAddress } from '../elements.ts';
 
 const MOST_SHOWN = 100;
 
-/** Shows recent events, newest first. `dropcast events` prints the same lines. */
-export function events({ daemon, now }: PageWorld, { query }: Asked): View<PageEvent> {
-  const wanted = filterOf(query);
+/**
+ * Shows recent events, newest first, or all that the ledger keeps since a time, oldest first. `dropcast events` prints
+ * the same lines. The filter is in the address, so that a link can be shared.
+ */
+export async function events(world: PageWorld, asked: Asked): Promise<View<PageEvent>> {
+  const { daemon } = world;
+  const wanted = filterOf(asked.query);
   const all = daemon.news.since(-Infinity);
-  const found = all.filter((line) => isWanted(line, wanted)).toReversed();
-  const shown = found.slice(0, wanted.isAll ? undefined : MOST_SHOWN);
   const folders = daemon.config().folders.map(({ path }) => path);
+  const { list, aside } = wanted.since === '' ? recent(world, wanted, all) : await past(world, wanted, asked);
   return {
     title: 'Events',
     section: '/events',
     changesWith: ['news', 'command'],
-    aside: html`<span class="muted">${counted(found.length, 'event')}</span>`,
+    aside: html`<span class="muted">${aside}</span>`,
     body: html`${filterForm(wanted, { folders, types: typesOf(all) })}
-      <section class="card" id="events">
-        ${found.length === 0 ? nothing(all.length) : eventTable(shown, now)}
-        ${shown.length < found.length ? html`<p class="pages"><a href="${addressOf({ ...queryOf(wanted), all: 'yes' })}">All ${found.length}</a></p>` : ''}
-      </section>`,
+      <section class="card" id="events">${list}</section>`,
   };
+}
+
+interface Listed {
+  readonly list: Html;
+  readonly aside: string;
+}
+
+function recent({ now }: PageWorld, wanted: Filter, all: readonly NewsLine[]): Listed {
+  const found = all.filter((line) => isWanted(line, wanted)).toReversed();
+  const shown = found.slice(0, wanted.isAll ? undefined : MOST_SHOWN);
+  const rows = shown.map((line) => ({ ...line, key: `${line.seq}-${line.at}` }));
+  return {
+    aside: counted(found.length, 'event'),
+    list: html`${found.length === 0 ? nothing(all.length) : eventTable('Events, newest first', rows, now)}
+    ${shown.length < found.length ? html`<p class="pages"><a href="${addressOf({ ...queryOf(wanted), all: 'yes' })}">All ${found.length}</a></p>` : ''}`,
+  };
+}
+
+/** Shows a page of kept events. A search looks at a limited number of lines; the link continues behind them. */
+async function past({ daemon, now }: PageWorld, wanted: Filter, { query }: Asked): Promise<Listed> {
+  const { selection, problems } = readQuery({ since: wanted.since }, now);
+  const after = query.get('after') ?? '';
+  const problem = problems[0] ?? whyNoCursor(after);
+  if (problem !== null) return { aside: '', list: html`<p class="warn" role="alert">${visibleText(problem)}</p>` };
+  const { lines, next } = await keptEvents(daemon, { since: selection.since ?? 0, after, wanted });
+  const rows = lines.map((line) => ({ ...line, key: line.cursor }));
+  return {
+    aside: 'oldest first',
+    list: html`${rows.length === 0 ? emptyState(next === null ? 'No kept event matches.' : 'None so far.') : eventTable('Events, oldest first', rows, now)}
+    ${next === null ? '' : html`<p class="pages"><a href="${addressOf({ ...queryOf(wanted), after: next })}">Later events</a></p>`}`,
+  };
+}
+
+/** Pages of 500 lines that one view searches. */
+const MOST_SEARCHED = 10;
+
+/** How long a search is reused, in milliseconds: every event makes an open page ask again. */
+const REUSED_MS = 10_000;
+
+type Kept = Pick<PastPage, 'lines' | 'next'>;
+
+const lastSearch = new WeakMap<
+  Daemon,
+  { readonly key: string; readonly until: number; readonly found: Promise<Kept> }
+>();
+
+interface Search {
+  /** Epoch milliseconds. */
+  readonly since: number;
+  readonly after: string;
+  readonly wanted: Filter;
+}
+
+function keptEvents(daemon: Daemon, search: Search): Promise<Kept> {
+  const key = JSON.stringify([search.after, search.wanted]);
+  const last = lastSearch.get(daemon);
+  if (last?.key === key && performance.now() < last.until) return last.found;
+  const found = searchKept(daemon, search);
+  lastSearch.set(daemon, { key, until: performance.now() + REUSED_MS, found });
+  return found;
+}
+
+async function searchKept({ ledger, config }: Daemon, { since, after, wanted }: Search): Promise<Kept> {
+  const lines: PastLine[] = [];
+  let cursor = after;
+  for (let n = 0; n < MOST_SEARCHED; n += 1) {
+    const page = await pastPage(ledger, { host: shownHost(config()), since, after: cursor });
+    lines.push(...page.lines.filter((line) => isWanted(line, wanted)));
+    const last = lines[MOST_SHOWN - 1];
+    if (last !== undefined && lines.length > MOST_SHOWN)
+      return { lines: lines.slice(0, MOST_SHOWN), next: last.cursor };
+    if (page.next === null) return { lines, next: null };
+    cursor = page.next;
+  }
+  return { lines, next: cursor };
 }
 
 interface Filter {
@@ -46,19 +124,22 @@ interface Filter {
   readonly folder: string;
   readonly type: string;
   readonly text: string;
+  /** A time as in `dropcast ls --since`; empty for the recent events. */
+  readonly since: string;
   readonly isAll: boolean;
 }
 
 function filterOf(query: URLSearchParams): Filter {
   const of = (name: string): string => query.get(name)?.trim() ?? '';
-  return { level: of('level'), folder: of('folder'), type: of('type'), text: of('text'), isAll: of('all') !== '' };
+  const [level, folder, type, text, since] = [of('level'), of('folder'), of('type'), of('text'), of('since')];
+  return { level, folder, type, text, since, isAll: of('all') !== '' };
 }
 
-function queryOf({ level, folder, type, text }: Filter): Readonly<Record<string, string>> {
-  return { level, folder, type, text };
+function queryOf({ isAll: _, ...filter }: Filter): Readonly<Record<string, string>> {
+  return filter;
 }
 
-function isWanted(line: NewsLine, { level, folder, type, text }: Filter): boolean {
+function isWanted(line: KeptLine, { level, folder, type, text }: Filter): boolean {
   if (!isAtLeast(line, level) || (type !== '' && line.type !== type)) return false;
   if (folder !== '' && !isIn(line, folder)) return false;
   if (text === '') return true;
@@ -71,7 +152,7 @@ function typesOf(lines: readonly NewsLine[]): readonly string[] {
 }
 
 function filterForm(
-  { level, folder, type, text }: Filter,
+  { level, folder, type, text, since }: Filter,
   { folders, types }: { readonly folders: readonly string[]; readonly types: readonly string[] },
 ): Html {
   const choices = (label: string, values: readonly string[], chosen: string) => [
@@ -85,9 +166,12 @@ function filterForm(
   ];
   return html`<form method="get" action="/events" class="row" id="filter">
     ${select('level', 'Level', level === 'info' ? '' : level, levels)}
-    ${select('type', 'Type', type, choices('All', types, type))}
+    ${select('type', 'Kind', type, choices('All', types, type))}
     ${folders.length > 1 || folder !== '' ? select('folder', 'Folder', folder, choices('All', folders, folder)) : ''}
-    <label>Text <input type="search" name="text" value="${text}" maxlength="200" spellcheck="false" /></label>
+    <label>File or text <input type="search" name="text" value="${text}" maxlength="200" spellcheck="false" /></label>
+    <label
+      >Since <input name="since" value="${since}" size="16" maxlength="40" placeholder="today, 7d, 2026-11-20"
+    /></label>
     <button>Show</button>
   </form>`;
 }
@@ -104,11 +188,11 @@ const BADGES: Readonly<Record<NewsLine['level'], readonly [BadgeKind, string]>> 
   error: ['bad', 'error'],
 };
 
-function eventTable(lines: readonly NewsLine[], now: number): Html {
+function eventTable(label: string, lines: readonly (KeptLine & { readonly key: string })[], now: number): Html {
   return table({
-    label: 'Events, newest first',
+    label,
     items: lines,
-    keyOf: ({ seq, at }) => `event-${seq}-${at}`,
+    keyOf: ({ key }) => `event-${key}`,
     columns: [
       { heading: 'Time', cell: ({ at }) => time(at, `${clockTime(at, now)}:${dayAndSecond(at).slice(-2)}`) },
       { heading: 'Level', kind: 'minor', cell: ({ level }) => badge(...BADGES[level]) },
@@ -124,7 +208,7 @@ function eventTable(lines: readonly NewsLine[], now: number): Html {
   });
 }
 
-function about({ folder, path, file }: NewsLine): Html {
+function about({ folder, path, file }: KeptLine): Html {
   const place = path ?? folder ?? 'dropcast';
   if (file !== null) return html`<a class="title" href="${fileAddress(file)}">${named(place)}</a>`;
   return folder === null

@@ -36,7 +36,7 @@ const all: readonly News[] = [
   some({ type: 'resumed', text: 'Everything goes on' }),
 ];
 
-function show(query: Record<string, string> = {}, lines = all) {
+async function show(query: Record<string, string> = {}, lines = all) {
   const news = createNewsLines({ now: () => now }, (error) => expect.unreachable(String(error)));
   for (const line of lines) news.add(line);
   const folders = [{ path: '/srv/in' }, { path: '/mnt/nas' }];
@@ -45,12 +45,12 @@ function show(query: Record<string, string> = {}, lines = all) {
 }
 
 const told = async (query: Record<string, string>): Promise<string[]> => {
-  const words = await wordsOf(show(query));
+  const words = await wordsOf(await show(query));
   return ['Arrived', 'Scans only', 'Refused', 'Everything'].filter((text) => words.includes(text));
 };
 
 test('the newest is first, with its time, level, place and words', async () => {
-  const words = await wordsOf(show());
+  const words = await wordsOf(await show());
   expect(words).toMatch(/Everything goes on .*Refused: <b>title<\/b> .*Scans only .*news\/a\.mp4 Arrived, 3 MB/);
   expect(words).toMatch(/14:02:11 error b\[U\+202E\]\.mp4 Refused/);
 });
@@ -70,23 +70,23 @@ test.each<[Record<string, string>, string[]]>([
 });
 
 test('an event leads to its file', async () => {
-  expect(String(await show().body)).toContain('href="/files/f_1"');
+  expect(String(await (await show()).body)).toContain('href="/files/f_1"');
 });
 
 test('says so when nothing happened, and when nothing matches', async () => {
-  expect(await wordsOf(show({}, []))).toContain('Nothing has happened yet');
-  expect(await wordsOf(show({ text: 'zzz' }))).toContain('None of the 4 remembered events matches');
+  expect(await wordsOf(await show({}, []))).toContain('Nothing has happened yet');
+  expect(await wordsOf(await show({ text: 'zzz' }))).toContain('None of the 4 remembered events matches');
 });
 
 test('of a thousand events a hundred are shown, and an address leads to all', async () => {
   const many = Array.from({ length: 1_000 }, (_, n) => some({ text: `number ${n}.` }));
   const rows = async (query: Record<string, string>) =>
-    String(await show(query, many).body).split('data-key="event-').length - 1;
+    String(await (await show(query, many)).body).split('data-key="event-').length - 1;
   expect(await rows({})).toBe(100);
-  expect(String(await show({}, many).body)).toContain('href="?all=yes"');
+  expect(String(await (await show({}, many)).body)).toContain('href="?all=yes"');
   expect(await rows({ all: 'yes' })).toBe(1_000);
 });
 
 test('a filter that was chosen stays chosen, also when no event of it is left', async () => {
-  expect(String(await show({ type: 'feed' }).body)).toMatch(/<option value="feed" selected\s*>/);
+  expect(String(await (await show({ type: 'feed' })).body)).toMatch(/<option value="feed" selected\s*>/);
 });
