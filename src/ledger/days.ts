@@ -22,7 +22,7 @@ export function createDurations({ db, words }: Connection): DurationRows {
         .where(sql.raw(words.unindexed('state')), '=', 'done')
         .limit(mostRead)
         .execute();
-      return rows.map(({ ms }) => Math.max(0, Number(ms)));
+      return rows.map(({ ms }) => Math.max(0, ms));
     },
   };
 }

@@ -135,7 +135,8 @@ function filterOf(query: URLSearchParams): Filter {
   return { level, folder, type, text, since, isAll: of('all') !== '' };
 }
 
-function queryOf({ isAll: _, ...filter }: Filter): Readonly<Record<string, string>> {
+function queryOf(wanted: Filter): Readonly<Record<string, string>> {
+  const { isAll: _, ...filter } = wanted;
   return filter;
 }
 
