@@ -118,6 +118,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   reapply: ['reapply --since 7d', 'reapply --folder /srv/video/inbox --yes'],
   adopt: ['adopt', 'adopt --confirm'],
   audit: ['audit --plan', 'audit --yes', 'audit --paths'],
+  undo: ["undo --rule 'folders[0].rules[1]' --since today", 'undo', 'undo --stop'],
   hosts: ['hosts', 'hosts drain ingest2 --wait', 'hosts drain ingest2 --undo'],
 };
 

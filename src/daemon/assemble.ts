@@ -83,6 +83,7 @@ export function assemble(config: Config, { ledger, service, sharing, ...world }:
         const { folder, path } = requireWatched(facts, isWatched);
         return mediaDuration(folder, path);
       },
+      takeBackNote: `undo:${config.ledger === null ? '' : config.hostName}`,
       isArchiveSeen: () => folders.isArchiveSeen(),
       newToken: () => randomBytes(16).toString('hex'),
     },

@@ -120,7 +120,8 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
         const { videos, perPage, total } = await client().videos.list(filter, asks('poll', signal)).page(page);
         return { videos: videos.map(remoteOf), perPage: Math.max(perPage, videos.length, 1), total };
       }),
-    get: (videoId, signal) => answer(async () => wholeOf(await client().videos.get(videoId, asks('poll', signal)))),
+    get: (videoId, signal, priority = 'poll') =>
+      answer(async () => wholeOf(await client().videos.get(videoId, asks(priority, signal)))),
     publish: (feed, signal) =>
       answer(async () => ({ videos: (await client().feeds.publish(feed, asks('finish', signal))).videoCount ?? null })),
     names: (kind, signal) =>

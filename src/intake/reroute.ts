@@ -4,6 +4,7 @@ import { unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import { finished } from '../pipeline/file/finished.ts';
 import {
+  isBeingTakenBack,
   isClosedDirectory,
   isHeldUnread,
   isIgnored,
@@ -59,8 +60,9 @@ export function wasSent(facts: Facts): boolean {
  * @param now epoch milliseconds
  */
 export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts> | null {
-  // A file that was put away is not affected by the files around its new place.
-  if (facts.disposal === 'moved' || facts.disposal === 'deleted') return null;
+  // A file that was put away is not affected by the files around its new place. What was sent is compared with the
+  // video before it is deleted.
+  if (facts.disposal === 'moved' || facts.disposal === 'deleted' || isBeingTakenBack(facts)) return null;
   if (facts.plan === null) return unheld(facts, route);
   if (route.kind === 'held') {
     // A person chose this file's channel.

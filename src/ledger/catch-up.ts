@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { newFacts, unbound } from '../pipeline/file/facts.ts';
+import { condemned } from '../pipeline/file/reasons.ts';
 import { checksumOf, factsOf, rowColumns } from './row.ts';
 import { newReceipts, saysMore } from './receipts.ts';
 import type { Receipt } from './receipts.ts';
@@ -111,9 +112,10 @@ const linesAsked = 10;
 export function restored(row: Facts | null, receipt: Receipt): Facts | null {
   const at = Date.parse(receipt.at);
   const isSameVideo = row !== null && row.videoId === receipt.video_id;
-  if (isSameVideo && (row.uploadedAt !== null || receipt.step === 'bound')) return null;
+  const isTakenBack = receipt.step === 'taken back';
+  if (isSameVideo && !isTakenBack && (row.uploadedAt !== null || receipt.step === 'bound')) return null;
   // The service fetches imports itself, without an upload.
-  const isUploaded = receipt.step === 'uploaded' || receipt.step === 'ready' || receipt.upload_url === null;
+  const isUploaded = ['uploaded', 'ready', 'taken back'].includes(receipt.step) || receipt.upload_url === null;
   const before = { ...(row ?? bare(receipt)), ...(!isSameVideo && unbound) };
   return {
     ...before,
@@ -130,6 +132,12 @@ export function restored(row: Facts | null, receipt: Receipt): Facts | null {
     why: null,
     lastFailure: null,
     endedAt: null,
+    // The round asks for the video, and deletes it unless that has happened.
+    ...(isTakenBack && {
+      ...condemned({ videoId: receipt.video_id }, receipt.why ?? 'taken back'),
+      end: 'skipped',
+      endedAt: at,
+    }),
   };
 }
 

@@ -28,6 +28,8 @@ export interface Receipt {
   /** Missing: no headers. */
   readonly upload_headers?: Readonly<Record<string, string>>;
   readonly sha256: string | null;
+  /** For an upload that is taken back: by whom, as a clause. */
+  readonly why?: string;
 }
 
 /** Receipts for the ledger's counter, on separate lines: `{"v":1,"at":…,"counter":17}`. */
@@ -147,6 +149,7 @@ function receiptOf(step: Receipt['step'], facts: Facts): Receipt {
     upload_url: facts.uploadUrl,
     ...(facts.uploadHeaders !== null && { upload_headers: facts.uploadHeaders }),
     sha256: facts.sha256,
+    ...(step === 'taken back' && { why: facts.lastFailure?.message ?? step }),
   };
 }
 

@@ -106,6 +106,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     isRecalled = true;
     await lanes.pump();
     await uploadHosts.tidy();
+    rounds.startOwn(signal);
     if (turn !== null) rounds.startRemote(withTurn(turn));
   };
 
@@ -236,6 +237,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
         if (applied === 'applied') loop.wake();
         return applied;
       },
+      applyTo: runner.applyTo,
     },
     settings: () => settings,
     filesPerHour: uploads.filesPerHour,
@@ -333,6 +335,8 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       loop.wake();
       return isTried;
     },
+    /** Takes back uploads (`dropcast undo`). */
+    takeBack: rounds.takeBack,
     /** Handles a webhook that reports changed videos: polls the service soon, at most once a second. */
     ring: (): void => {
       rounds.sweep.ring();

@@ -83,7 +83,7 @@ export function judgedService(
     library: {
       // The sweep and the probe detect for themselves whether the service is unreachable.
       list: (page, signal) => library.list(page, signal),
-      get: (videoId, signal) => library.get(videoId, signal),
+      get: (videoId, signal, priority) => library.get(videoId, signal, priority),
       probe: (signal) => library.probe(signal),
       names: (kind, signal) => library.names(kind, signal),
       publish: async (feed, signal) => {

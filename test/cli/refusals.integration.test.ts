@@ -33,6 +33,7 @@ const lines: Readonly<Record<string, { readonly withoutDaemon: number }>> = {
   adopt: { withoutDaemon: 0 },
   reapply: { withoutDaemon: 3 },
   suspects: { withoutDaemon: 0 },
+  undo: { withoutDaemon: 3 },
   hosts: { withoutDaemon: 0 },
 };
 

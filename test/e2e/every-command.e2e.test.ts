@@ -50,6 +50,8 @@ const onlyDaemon = [
   'pause --all',
   'resume --all',
   'publish feed_news',
+  'undo',
+  'undo --since today',
 ];
 
 test.each([...onlyDaemon, 'check', 'plan', 'explain inbox/a.mpg', 'reload --plan', 'reload', 'add inbox/a.mpg'])(

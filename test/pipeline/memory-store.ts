@@ -10,6 +10,7 @@ import type { HostedVideo } from '../../src/pipeline/file/failure.ts';
 import type { OperatorPause } from '../../src/pipeline/events.ts';
 import type { RowStore, RowsWanted } from '../../src/pipeline/file/row-groups.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
+import { causeKey } from '../../src/pipeline/file/selection.ts';
 import type { CountStore, FileFilter } from '../../src/pipeline/file/selection.ts';
 import type {
   Claim,
@@ -216,12 +217,14 @@ export class MemoryStore implements Stores {
       case 'to compare':
         return all.filter((facts) => isToBeAdopted(facts) && facts.lastFailure?.likeness === undefined);
       case 'any': {
-        const { where: { ids, states, since = 0 } = {}, newestFirst } = wanted;
+        const { where: { ids, states, cause, videoId, since = 0 } = {}, newestFirst } = wanted;
         const isLater = ({ end, discoveredAt, endedAt }: Facts): boolean =>
           end === null || Math.max(discoveredAt, endedAt ?? 0) >= since;
         const found = all
           .filter((facts) => (states?.includes(stateOf(facts)) ?? true) && isLater(facts))
-          .filter(({ id }) => ids?.includes(id) ?? true);
+          .filter(({ id }) => ids?.includes(id) ?? true)
+          .filter((facts) => cause === undefined || causeKey(facts) === cause)
+          .filter((facts) => videoId === undefined || facts.videoId === videoId);
         return newestFirst === true ? found.toReversed() : found;
       }
       default:

@@ -52,6 +52,7 @@ export function someWorld({ clock, store, service }: ReturnType<typeof outside>)
     diskOf: async () => null,
     freedBy: async () => null,
     durationOf: async () => null,
+    takeBackNote: 'undo:',
     isArchiveSeen: () => true,
     logger: silentLogger,
     uploadsStartAt: () => null,

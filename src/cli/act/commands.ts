@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { wholeNumber } from '../argument-types.ts';
 import type { CommandRow } from '../registry.ts';
 
 /** The commands that act on files, folders and feeds. */
@@ -102,6 +103,22 @@ export const rareCommands: readonly CommandRow[] = [
       ),
     ],
     load: async () => (await import('./files.ts')).reapply,
+  },
+  {
+    usage: 'undo',
+    does: 'list the uploads since a time or by a rule, and what taking them back would delete; without --since and --rule, show the progress of the last run. --yes deletes videos permanently: those that dropcast made, that were not edited since, and whose local copy is still there',
+    summary: 'take back what a wrong rule uploaded',
+    options: [
+      new Option('--since <time>', 'only videos created since then, like 2h, yesterday or 2026-11-22T14:00'),
+      new Option('--rule <key>', 'only files of this rule; `show` prints it'),
+      new Option('--folder <path>', 'only files of this watched folder'),
+      new Option('--check', 'also read the list of the service now, to show which titles were edited'),
+      new Option('--yes <count>', 'delete them; the number must be the one in the list').argParser(
+        wholeNumber(1, 1_000_000),
+      ),
+      new Option('--stop', 'stop a run after the video that is being deleted'),
+    ],
+    load: async () => (await import('./undo.ts')).undo,
   },
   {
     usage: 'suspects',

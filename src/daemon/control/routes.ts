@@ -29,6 +29,8 @@ import { publish } from '../commands/publish.ts';
 import { reapply } from '../commands/reapply.ts';
 import { retry } from '../commands/retry.ts';
 import type { RetryWanted } from '../commands/retry.ts';
+import { undo, undoOf } from '../commands/undo.ts';
+import type { UndoWanted } from '../commands/undo.ts';
 import type { CommandOptions, WantedFiles } from '../commands/wanted.ts';
 import type { Daemon } from '../daemon.ts';
 import { planOf } from '../plan/plan.ts';
@@ -137,6 +139,7 @@ export function readRoutes(
   );
   app.route('/', eventRoutes(daemon));
   app.get('/hosts', async (context) => context.json(await hostsOf(daemon.fleet, ledger)));
+  app.get('/undo', async (context) => context.json(await undoOf(daemon)));
   app.get('/page', (context) => context.json({ v: 1, link: pageLink(right) }));
   return app;
 }
@@ -163,6 +166,8 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   post('/ignore', (body: IgnoreWanted & CommandOptions) => ignore(daemon, body, body));
   post('/retry', (body: RetryWanted & CommandOptions) => retry(daemon, body, body));
   post('/reapply', (body: WantedFiles & CommandOptions) => reapply(daemon, body, body));
+  post('/undo', (body: UndoWanted) => undo(daemon, body));
+  post('/undo/stop', (body: { readonly by: string }) => undoOf(daemon, body.by));
   post('/publish', (body: { readonly feeds: readonly string[] } & CommandOptions) => publish(daemon, body, body));
   post('/pause', (body: PauseWanted) => pause(daemon, body));
   post('/resume', async (body: ResumeWanted) => ({ v: 1, ...(await resume(daemon, body)) }));

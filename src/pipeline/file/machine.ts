@@ -9,18 +9,22 @@ import type { Failure } from './failure.ts';
 import type { Outcome } from './outcome.ts';
 import {
   adopted,
+  condemned,
   deletedOnService,
   fresh,
   gaveUp,
   heldAgain,
   ignoredBy,
   isBeingAdopted,
+  isBeingTakenBack,
   isIgnored,
+  mayBeTakenBack,
   notAdopted,
   rearmed,
   remoteFailed,
   saysNothingArrived,
   stillTried,
+  takenBack,
   waitsForChannel,
   wasThereBefore,
 } from './reasons.ts';
@@ -59,7 +63,13 @@ export type FileEvent =
   /** The operator does not want the file uploaded. @see ignoredBy */
   | { readonly type: 'IGNORE'; readonly by: string }
   /** The operator revokes `IGNORE`. */
-  | { readonly type: 'UNIGNORE' };
+  | { readonly type: 'UNIGNORE' }
+  /** The operator takes back the upload: this video is about to be deleted. */
+  | { readonly type: 'TAKE_BACK'; readonly videoId: string; readonly by: string }
+  /** The service no longer has the video of an upload that was taken back. */
+  | { readonly type: 'VIDEO_DELETED' }
+  /** The video of an upload that was to be taken back stays, because only the service has what is in it. */
+  | { readonly type: 'VIDEO_KEPT'; readonly why: string };
 
 interface Context {
   readonly facts: Facts;
@@ -123,6 +133,14 @@ const machineSetup = setup({
     holdAgain: assign({
       facts: ({ context: { facts } }) => ({ ...facts, lastFailure: heldAgain(facts) }),
     }),
+    condemn: assign({
+      facts: ({ context: { facts } }, { by }: { by: string }) => ({
+        ...facts,
+        ...condemned(facts, `taken back by ${by}`),
+      }),
+    }),
+    forgetVideo: assign({ facts: ({ context: { facts } }) => ({ ...facts, ...takenBack(facts) }) }),
+    reprieve: assign({ facts: ({ context }) => ({ ...context.facts, ...fresh, dying: false }) }),
     /** Clears the cause and time of an earlier end, so that the new end records its own. */
     reopen: assign({ facts: ({ context }) => ({ ...context.facts, why: null, endedAt: null }) }),
     finish: assign({
@@ -137,7 +155,15 @@ const machineSetup = setup({
     isLastAttempt: ({ context }) => context.facts.attempts + 1 >= context.policy.attempts,
     hasNotLeft: ({ context }) => !mayHaveArrived(context.facts),
     wasSentInPart: ({ context: { facts }, event }) =>
-      event.type === 'FILE_CHANGED' && event.hasGrown === true && facts.uploadedAt !== null && facts.sha256 !== null,
+      event.type === 'FILE_CHANGED' &&
+      event.hasGrown === true &&
+      facts.uploadedAt !== null &&
+      facts.sha256 !== null &&
+      !isBeingTakenBack(facts),
+    isItsVideo: ({ context: { facts } }, { videoId }: { videoId: string }) =>
+      facts.videoId === videoId && mayBeTakenBack(facts),
+    isBeingTakenBack: ({ context }) => isBeingTakenBack(context.facts),
+    mayStartAgain: ({ context: { facts } }) => facts.plan !== null && !isBeingTakenBack(facts),
     saysNothingArrived: ({ context }) => saysNothingArrived(context.facts),
     hasRule: ({ context }) => context.facts.plan !== null,
     mayBeChosenFor: ({ context: { facts } }) => facts.plan !== null && facts.videoId === null,
@@ -337,6 +363,11 @@ export const fileMachine = machineSetup.createMachine({
           actions: ['reopen', { type: 'takeFailure', params: { failure: deletedOnService } }],
         },
         FILE_CHANGED: { ...halfVideo, target: 'superseded' },
+        TAKE_BACK: {
+          guard: { type: 'isItsVideo', params: ({ event: { videoId } }) => ({ videoId }) },
+          target: 'skipped',
+          actions: ['reopen', { type: 'condemn', params: ({ event: { by } }) => ({ by }) }],
+        },
         '*': {},
       },
     },
@@ -386,7 +417,9 @@ export const fileMachine = machineSetup.createMachine({
     skipped: {
       entry: end('skipped'),
       on: {
-        RETRY: { guard: 'hasRule', target: 'resuming', actions: 'rearm' },
+        RETRY: { guard: 'mayStartAgain', target: 'resuming', actions: 'rearm' },
+        VIDEO_DELETED: { guard: 'isBeingTakenBack', target: 'skipped', actions: 'forgetVideo' },
+        VIDEO_KEPT: { guard: 'isBeingTakenBack', target: 'resuming', actions: 'reprieve' },
         UNIGNORE: [
           { guard: 'wasHeldBefore', target: 'held', actions: ['reopen', 'holdAgain'] },
           { guard: 'isIgnoredWithRule', target: 'resuming', actions: 'rearm' },

@@ -169,7 +169,7 @@ export interface RemoteVideo {
 export interface VideoLibrary {
   /** Returns one page of the list, of one channel if it is given; pages are numbered from 1. */
   list(page: number, signal: AbortSignal, channel?: string): Promise<Answer<ListedPage>>;
-  get(videoId: string, signal: AbortSignal): Promise<Answer<RemoteVideo>>;
+  get(videoId: string, signal: AbortSignal, priority?: RequestPriority): Promise<Answer<RemoteVideo>>;
   publish(feed: string, signal: AbortSignal): Promise<Answer<Published | null>>;
   /** Sends a harmless request to find out whether the service answers at all. */
   probe(signal: AbortSignal): Promise<Answer<null>>;
@@ -410,7 +410,7 @@ export interface Budget {
  * the time its promise resolves.
  */
 export interface Receipts {
-  append(step: 'bound' | 'uploaded' | 'dying' | 'ready', facts: Facts): Promise<void>;
+  append(step: 'bound' | 'uploaded' | 'dying' | 'ready' | 'taken back', facts: Facts): Promise<void>;
 }
 
 export interface Clock {

@@ -15,6 +15,7 @@ export type ReasonCode =
   | 'closed_directory'
   | 'existing'
   | 'ignored'
+  | 'taken_back'
   | 'not_found'
   | 'processing_failed'
   | 'gave_up'
@@ -113,6 +114,7 @@ export function saysNothingArrived({ remoteStatus, uploadUrl, sha256, readyAt }:
  */
 export function rearmed(facts: Facts, now: number): Partial<Facts> {
   const failure = facts.lastFailure?.over ?? facts.lastFailure;
+  if (isTakenBack(facts)) return { ...fresh, ...unbound };
   if (facts.end === 'skipped' && !wasThereBefore(facts) && !isIgnored(facts))
     return { ...fresh, onDuplicate: 'upload' };
   if (facts.lastFailure?.code === tooLargeCode && facts.lastFailure.sizeLimit?.from === 'service')
@@ -226,6 +228,40 @@ export const ignoredBy = (who: string, { end, lastFailure }: Pick<Facts, 'end' |
 /** Whether the operator is ignoring a file. */
 export function isIgnored({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   return end === 'skipped' && lastFailure?.code === 'ignored';
+}
+
+/**
+ * Returns the change to a row whose video the operator takes back. From now on only the DELETE may proceed.
+ * @param message who takes it back, as a clause
+ */
+export function condemned({ videoId }: Pick<Facts, 'videoId'>, message: string) {
+  const reason: Reason = { kind: 'permanent', code: 'taken_back', message };
+  return { dying: true, lastFailure: reason, why: `${message}: its video ${videoId ?? ''} is being deleted` };
+}
+
+/** Whether the operator took back the upload of a file. */
+export function isTakenBack({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
+  return end === 'skipped' && lastFailure?.code === ('taken_back' satisfies ReasonCode);
+}
+
+/** Whether the video of a file that was taken back may still be on the service. */
+export function isBeingTakenBack(facts: Pick<Facts, 'end' | 'lastFailure' | 'dying'>): boolean {
+  return isTakenBack(facts) && facts.dying;
+}
+
+/** Whether dropcast made the video of a finished file and knows what it sent. An adopted file was never compared. */
+export function mayBeTakenBack({ end, sha256, sourceUrl }: Pick<Facts, 'end' | 'sha256' | 'sourceUrl'>): boolean {
+  return end === 'done' && sha256 !== null && sourceUrl === null;
+}
+
+/**
+ * Returns the change to a row whose video was taken back and is gone. The hash stays, so that a touched file with the
+ * same content is not a new file.
+ */
+export function takenBack(facts: Facts): Partial<Facts> {
+  const { lastFailure, sha256, videoId } = facts;
+  const why = `${lastFailure?.message ?? ''}: its video ${videoId ?? ''} was deleted; \`dropcast retry\` uploads the file again`;
+  return { ...unbound, ...unpublished(facts), sha256, why };
 }
 
 /** Whether a file is waiting for a channel that the service does not have. */

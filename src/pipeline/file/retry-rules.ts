@@ -52,6 +52,7 @@ const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
     because: 'there before dropcast watched their folder: `dropcast adopt` shows what to do',
   },
   ignored: { takes: 'named', because: 'they are ignored' },
+  taken_back: { takes: 'named', because: 'they were taken back' },
   no_rule: any,
   sidecar: any,
   // The channel of the rule may exist by now. A deleted video has the kind `gone`.

@@ -9,6 +9,7 @@ import type {
   FileStore,
   LeftoverStore,
   LocalFiles,
+  NoteStore,
   PublishStore,
   RetentionStore,
   Receipts,
@@ -32,6 +33,8 @@ import { createPutAway } from './put-away.ts';
 import { createRetention } from './retention.ts';
 import type { RetentionWorld } from './retention.ts';
 import { createSweep } from './sweep.ts';
+import { createTakeBack } from './take-back.ts';
+import type { TakeBackWorld } from './take-back.ts';
 import type { Logger } from '../../log/logger.ts';
 
 /** Settings for the pace of the rounds. Times are milliseconds. */
@@ -44,7 +47,10 @@ export interface RoundSettings {
 }
 
 export interface RoundsWorld
-  extends Pick<RetentionWorld, 'diskOf' | 'freedBy'>, Pick<AdoptWorld, 'durationOf' | 'isArchiveSeen'> {
+  extends
+    Pick<RetentionWorld, 'diskOf' | 'freedBy'>,
+    Pick<AdoptWorld, 'durationOf' | 'isArchiveSeen'>,
+    Pick<TakeBackWorld, 'takeBackNote'> {
   readonly store: RowStore &
     FileStore &
     CountStore &
@@ -52,9 +58,10 @@ export interface RoundsWorld
     FeedStore &
     RetentionStore &
     AdoptionStore &
-    LeftoverStore;
+    LeftoverStore &
+    NoteStore;
   readonly rows: Rows;
-  readonly runner: Pick<Runner, 'apply'>;
+  readonly runner: Pick<Runner, 'apply' | 'applyTo'>;
   readonly host: VideoHost;
   readonly library: VideoLibrary;
   readonly local: LocalFiles;
@@ -106,7 +113,7 @@ export function createRounds(world: RoundsWorld) {
   });
   /** Whether a sweep has moved a file to another state. */
   let hasNews = false;
-  const runner: RoundsWorld['runner'] = {
+  const runner: Pick<Runner, 'apply'> = {
     apply: async (id, event) => {
       const applied = await world.runner.apply(id, event);
       if (applied === 'applied') hasNews = true;
@@ -121,6 +128,7 @@ export function createRounds(world: RoundsWorld) {
   const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
   const duplicates = createDuplicates(world);
+  const takeBack = createTakeBack({ ...world, retry, fell: duplicates.fell });
   /** Time of the next check of the feeds; monotonic clock. */
   let publishAt = 0;
   const sweepAndLook = async (signal: AbortSignal): Promise<void> => {
@@ -165,6 +173,9 @@ export function createRounds(world: RoundsWorld) {
       publishAt = clock.elapsed() + publishEveryMs;
       jobs.start('publish', () => publishAndRing(signal));
     },
+    /** Starts the round that each host of a fleet does for itself. */
+    startOwn: (signal: AbortSignal): void => jobs.start('take back', () => takeBack.run(signal)),
+    takeBack,
     sweep,
     comparison: adopt.progress,
     publishNow: async (feed: string) => {

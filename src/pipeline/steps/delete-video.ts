@@ -46,13 +46,26 @@ export async function bury(
     await row.write(unbound);
     return null;
   }
-  const removed = await of.host.remove(videoId, signal, of.priority);
+  const failure = await deleteVideo(videoId, signal, of);
+  if (failure === null) await row.write(unbound, `video ${videoId} ${of.note}`);
+  return failure;
+}
+
+/**
+ * Deletes a video and asks for it, because only a 404 proves that it is gone.
+ *
+ * @returns why it is not deleted yet, or null
+ */
+export async function deleteVideo(
+  videoId: string,
+  signal: AbortSignal,
+  { host, priority }: { readonly host: Pick<VideoHost, 'remove' | 'status'>; readonly priority: RequestPriority },
+): Promise<Failure | null> {
+  const removed = await host.remove(videoId, signal, priority);
   if (!removed.ok) return removed.failure;
-  const status = await of.host.status(videoId, signal, of.priority);
+  const status = await host.status(videoId, signal, priority);
   if (status.ok) return stillThere(videoId);
-  if (status.failure.kind !== 'gone') return status.failure;
-  await row.write(unbound, `video ${videoId} ${of.note}`);
-  return null;
+  return status.failure.kind === 'gone' ? null : status.failure;
 }
 
 const stillThere = (videoId: string): Failure => ({

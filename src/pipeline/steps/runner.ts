@@ -133,6 +133,8 @@ export function createRunner(world: RunnerWorld) {
     },
     /** Applies an event to a file that no step is working on. @throws any error from the ledger */
     apply,
+    /** Applies an event to a row that the caller holds. */
+    applyTo: (row: Row, event: FileEvent): Promise<Applied> => applyEvent(row, event, world),
     /**
      * Applies an event to a file that a step may be working on. Aborts the step if the event is meaningful in that
      * state, and lets no other step start first. A create request in progress is awaited.
@@ -210,7 +212,7 @@ async function applyEvent(
  * Events that are decisions of the operator. They are not failures of the file, and the earlier hold was already
  * reported.
  */
-const isOfPerson: ReadonlySet<FileEvent['type']> = new Set(['IGNORE', 'UNIGNORE']);
+const isOfPerson: ReadonlySet<FileEvent['type']> = new Set(['IGNORE', 'UNIGNORE', 'TAKE_BACK', 'VIDEO_DELETED']);
 
 function tell(events: Events, facts: Facts, failure: Failure, before: Failure | null): void {
   const isRepeated = before?.code === failure.code;
@@ -237,6 +239,8 @@ function noteOf(event: FileEvent, after: Facts): string | undefined {
       return 'retry';
     case 'UNIGNORE':
       return 'no longer ignored';
+    case 'VIDEO_KEPT':
+      return `kept: ${event.why}`;
     case 'SEND_ELSEWHERE':
       return `retry, to channel ${event.channel}`;
     case 'ADOPTED':

@@ -72,8 +72,10 @@ const bySender: Readonly<Record<string, string | undefined>> = {
 const says = (one: string, many: string) => (isOne: boolean) => (isOne ? one : many);
 const both = (words: string) => () => words;
 
-/** Ignored files are omitted: they need no attention. */
-const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed' | 'unreadable' | 'closed_directory'>, Words>> = {
+/** Ignored files and those taken back are omitted: they need no attention. */
+const byCode: Readonly<
+  Record<Exclude<ReasonCode, 'ignored' | 'taken_back' | 'flawed' | 'unreadable' | 'closed_directory'>, Words>
+> = {
   no_rule: {
     is: says('matches no rule', 'match no rule'),
     next: says('Add a rule for it, or ignore it.', 'Add a rule for them, or ignore them.'),

@@ -1,6 +1,6 @@
 import type { DropcastEvent, NameKind } from '../../pipeline/events.ts';
 import { stateOf, type Facts } from '../../pipeline/file/facts.ts';
-import { channelRefusal, isHeldByRules, isIgnored, wasThereBefore } from '../../pipeline/file/reasons.ts';
+import { channelRefusal, isHeldByRules, isIgnored, isTakenBack, wasThereBefore } from '../../pipeline/file/reasons.ts';
 import { headingOf, ofName, ofPause, waitWords, pauseWords, obstacleOf, overWords } from '../waits.ts';
 import { size, capitalised, clockTime } from './text.ts';
 
@@ -127,7 +127,7 @@ function ofNewState(before: Facts, facts: Facts, note: string | null): EventWord
     case 'held':
       return isHeldByRules(facts) ? say(`: ${why ?? ''}`) : null;
     case 'skipped':
-      return isIgnored(facts) ? say(`: ${why ?? ''}`) : null;
+      return isIgnored(facts) || isTakenBack(facts) ? say(`: ${why ?? ''}`) : null;
     case 'vanished':
       return lastFailure?.kind === 'vanished' ? null : say();
     case 'superseded':

@@ -51,6 +51,7 @@ export const printers: Readonly<Record<string, readonly string[]>> = {
   status: ['status'],
   suspects: ['suspects'],
   top: ['top', 'printAll'],
+  undo: ['undo'],
   'videos create': ['createVideo'],
   'videos delete': ['deleteVideo'],
   'videos get': ['getVideo'],

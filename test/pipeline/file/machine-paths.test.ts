@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { feedsToPublish, mayHaveArrived, stateOf, unbound } from '../../../src/pipeline/file/facts.ts';
 import type { Facts, FileState } from '../../../src/pipeline/file/facts.ts';
+import { isBeingTakenBack } from '../../../src/pipeline/file/reasons.ts';
 import type { FailureKind } from '../../../src/pipeline/file/failure.ts';
 import { decide, fileMachine } from '../../../src/pipeline/file/machine.ts';
 import type { FileEvent, MachinePolicy } from '../../../src/pipeline/file/machine.ts';
@@ -46,6 +47,9 @@ const outside: readonly FileEvent[] = [
   { type: 'FILE_CHANGED' },
   { type: 'RETRY' },
   { type: 'IGNORE', by: 'anna' },
+  { type: 'TAKE_BACK', videoId: 'v', by: 'anna' },
+  { type: 'VIDEO_DELETED' },
+  { type: 'VIDEO_KEPT', why: 'edited' },
 ];
 
 /** How a step may end, with what it wrote before. */
@@ -111,7 +115,7 @@ describe('every place that a file can get to', () => {
       expect(promises[state] ?? true, said).toBe(true);
       expect(facts.end === null || facts.endedAt !== null, said).toBe(true);
       expect(facts.end === null || facts.notBefore === null, said).toBe(true);
-      expect(facts.readyAt === null || !facts.dying, said).toBe(true);
+      expect(facts.readyAt === null || !facts.dying || isBeingTakenBack(facts), said).toBe(true);
     }
   });
 
