@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import type { Config } from '../../config/config.ts';
 import type { ControlPorts, NotifyTested } from '../../daemon/control/routes.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
@@ -34,7 +33,7 @@ export async function notifyTest(shell: Shell, options: Shared, name?: string): 
 export function testNotifications(config: () => Config, env: Shell['env']): ControlPorts['testNotifications'] {
   return (name) => {
     const targets = config().notify.filter((target) => name === null || target.name === name);
-    return tryTargets(targets, { send: createSend(env), now: Date.now(), host: hostname() });
+    return tryTargets(targets, { send: createSend(env), now: Date.now(), host: config().hostName });
   };
 }
 
