@@ -13,6 +13,7 @@ state_dir: state
 host_name: ingest1
 folders:
   - path: bulletins
+    notify: [anna]
     rescan: 10m
     expect: [{ match: "evening*.mp4", by: "18:30" }]
     rules:
@@ -22,6 +23,7 @@ folders:
         publish: [feed_news]
         priority: high
   - path: sport
+    notify: [ben]
     rescan: 10m
     rules:
       - match: "**"
@@ -37,6 +39,11 @@ folders:
 status: { listen: off }
 exports: [{ to: links.csv }]
 notify:
-  - { type: webhook, url: "http://127.0.0.1:${messages}/", on: [live, needs_you, recovered, folder_away, paused, key_refused, feed_failed, budget, missing] }
+  - type: webhook
+    name: petra
+    url: http://127.0.0.1:${messages}/petra
+    on: [live, needs_you, recovered, folder_away, paused, key_refused, feed_failed, budget, missing]
+  - { type: webhook, name: anna, url: "http://127.0.0.1:${messages}/anna" }
+  - { type: webhook, name: ben, url: "http://127.0.0.1:${messages}/ben" }
 `;
 }

@@ -28,8 +28,9 @@ export interface Video {
   readonly file_sha256: string;
 }
 
-/** What the webhook of the desk got. */
+/** What a webhook got: that of petra, or of whoever dropped the file. */
 export interface Message {
+  readonly to: string;
   readonly event: string;
   readonly title: string;
   readonly body: string;
@@ -185,6 +186,13 @@ export class Desk {
     this.#old = this.messages().length;
   }
 
+  textsTo(person: string): string {
+    return this.messages()
+      .filter(({ to }) => to === person)
+      .map(({ title, body }) => `${title}\n${body}`)
+      .join('\n');
+  }
+
   messages(): readonly Message[] {
     const file = this.file('messages.ndjson');
     if (!existsSync(file)) return [];
@@ -254,7 +262,8 @@ export class Desk {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
-        appendFileSync(this.file('messages.ndjson'), `${Buffer.concat(parts).toString()}\n`);
+        const message = { ...(JSON.parse(Buffer.concat(parts).toString()) as Message), to: request.url?.slice(1) };
+        appendFileSync(this.file('messages.ndjson'), `${JSON.stringify(message)}\n`);
         response.end();
       });
     });

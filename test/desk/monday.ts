@@ -1,5 +1,5 @@
 import { rename } from 'node:fs/promises';
-import { counted, numbers, told } from './step.ts';
+import { counted, numbers, told, toldTo } from './step.ts';
 import type { Step } from './step.ts';
 
 /** An ordinary day. */
@@ -16,7 +16,7 @@ export const monday: readonly Step[] = [
     sees: [
       counted(1, 'done', 'morning.mp4'),
       counted(1, 'done', 'weather.mp4'),
-      told('live', /morning\.mp4[^]*\/embed\/vid_/, 5),
+      toldTo('anna', 'live', /morning\.mp4[^]*\/embed\/vid_[^]*ingest1/, 5),
       [
         'links.csv has the link',
         async (desk) => /morning\.mp4.*\/embed\/vid_/.test(await desk.read('state/links.csv')),
@@ -61,7 +61,10 @@ export const monday: readonly Step[] = [
       counted(1, 'held', 'damaged.mp4'),
       counted(1, 'done', 'interview.mp4'),
       counted(0, 'done', 'rendering.mp4'),
-      told('needs_you', /damaged\.mp4/, 30),
+      told('needs_you', /damaged\.mp4 needs you[^]*The container says .* bytes are missing. Copy it again/, 30),
+      toldTo('ben', 'needs_you', /damaged\.mp4 needs you/, 30),
+      ['ben is told nothing that needs a shell', (desk) => !/dropcast \w+ --/.test(desk.textsTo('ben'))],
+      ['anna is told nothing about the files of ben', (desk) => !/sport/.test(desk.textsTo('anna'))],
     ],
   },
   {

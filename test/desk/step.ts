@@ -31,11 +31,19 @@ export function counted(count: number, state: string, text = ''): Sight {
   return [`${count} files ${text} are ${state}`, holds, 60];
 }
 
-/** The webhook of the desk gets a message, with this text, after the step began. */
+/** Petra gets a message with this text, after the step began. */
 export function told(event: string, text: RegExp, minutes = 15): Sight {
+  return toldTo('petra', event, text, minutes);
+}
+
+export function toldTo(to: 'petra' | 'anna' | 'ben', event: string, text: RegExp, minutes = 15): Sight {
   const isIt = (desk: Desk): boolean =>
-    desk.newMessages().some((message) => message.event === event && text.test(`${message.title}\n${message.body}`));
-  return [`a message ${event} with ${text}`, isIt, minutes];
+    desk
+      .newMessages()
+      .some(
+        (message) => message.to === to && message.event === event && text.test(`${message.title}\n${message.body}`),
+      );
+  return [`${to} gets a message ${event} with ${text}`, isIt, minutes];
 }
 
 /** The folder is in this state. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { counted, numbers } from './step.ts';
+import { counted, numbers, told } from './step.ts';
 import type { Step } from './step.ts';
 
 /** A day of change. */
@@ -43,14 +43,14 @@ export const wednesday: readonly Step[] = [
         30,
       ],
     ],
-    job: 'Correct what a wrong rule said',
+    job: 'Correct the titles that a wrong rule gave',
   },
   {
     day: 3,
     time: '09:30',
     who: 'petra',
     does: 'dropcast notify test',
-    sees: [/ok +webhook.*answered 200/],
+    sees: [/ok +petra \(webhook\).*answered 200/, told('test', /from dropcast on ingest1/)],
     job: 'Test the notifications',
   },
   { day: 3, time: '10:00', who: 'petra', does: async () => 'SIGTERM', sees: [] },
