@@ -153,9 +153,22 @@ export class Desk {
     await this.write(path, videoOf(path).subarray(0, 40_000));
   }
 
-  /** What was dropped and is a video, each content once. */
+  /** What was dropped, is a video, and was not deleted by hand on the service: each content once. */
   async dropped(): Promise<readonly string[]> {
-    return [...new Set((await this.read('dropped')).trim().split('\n'))].toSorted();
+    const deleted = new Set((await this.read('deleted')).split('\n'));
+    const dropped = (await this.read('dropped')).trim().split('\n');
+    return [...new Set(dropped)].filter((sha256) => !deleted.has(sha256)).toSorted();
+  }
+
+  /** Somebody deletes a video on the service. */
+  async deleteVideo(title: string): Promise<void> {
+    const { file_sha256: sha256 } = await this.#request('DELETE', title);
+    appendFileSync(this.file('deleted'), `${sha256}\n`);
+  }
+
+  /** Somebody gives a video another title on the service. */
+  async renameVideo(title: string, to: string): Promise<void> {
+    await this.#request('PATCH', title, { title: to });
   }
 
   async edit(path: string, from: string, to: string): Promise<void> {
@@ -222,6 +235,20 @@ export class Desk {
     work.then(over, over);
     await this.time.trickle(() => isOver);
     return work;
+  }
+
+  async #request(method: string, title: string, body?: object): Promise<Video> {
+    const video = (await this.videos()).find((one) => one.title === title);
+    if (video === undefined) throw new Error(`no video is called ${title}`);
+    const answer = await this.during(
+      fetch(`${this.service.baseUrl}/videos/${video.id}`, {
+        method,
+        headers: { authorization: `Bearer ${await this.read('key')}`, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    );
+    if (!answer.ok) throw new Error(`${method} ${title}: ${answer.status} ${await answer.text()}`);
+    return video;
   }
 
   async #command(words: readonly string[], stopping: AbortSignal): Promise<Answer> {

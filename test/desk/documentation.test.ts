@@ -20,10 +20,11 @@ test('the table of daily jobs has the commands of the three days, and the presse
     const onPage = pageJobs.find((one) => one.job === job);
     return [job, `\`${String(does)}\``, onPage?.view ?? 'no', String(onPage?.presses ?? '')];
   });
-  expect(rows.toSorted()).toEqual(expected.toSorted());
+  expect(rows).toHaveLength(expected.length);
+  expect(new Set(rows.map(String))).toEqual(new Set(expected.map(String)));
 });
 
 test('every job of the page is one of them', () => {
-  const known = steps.map(({ job }) => job);
-  expect(pageJobs.filter(({ job }) => !known.includes(job)).map(({ job }) => job)).toEqual([]);
+  const known = new Set(steps.map(({ job }) => job));
+  expect(pageJobs.filter(({ job }) => !known.has(job)).map(({ job }) => job)).toEqual([]);
 });

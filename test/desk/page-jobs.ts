@@ -176,4 +176,13 @@ export const pageJobs: readonly PageJob[] = [
     does: ({ tab, press }) => press(tab.getByRole('button', { name: 'Send a test to desk' })),
     sees: ({ tab }) => tab.getByText(/answered 200/).waitFor(),
   },
+  {
+    job: 'Find what is gone or changed on the service, and what may be deleted here',
+    view: 'Audit',
+    address: '/audit',
+    presses: 1,
+    prepare: async () => undefined,
+    does: ({ tab, press }) => press(tab.getByRole('button', { name: 'Run a full audit' })),
+    sees: ({ tab }) => tab.getByText(/^Audit (?:by|of) /).waitFor(),
+  },
 ];

@@ -57,6 +57,44 @@ export const wednesday: readonly Step[] = [
   { day: 3, time: '10:05', who: 'petra', does: 'dropcast status', sees: [/files are live/] },
   {
     day: 3,
+    time: '11:00',
+    who: 'an editor',
+    does: async (desk) => {
+      await desk.deleteVideo('tape-17');
+      await desk.renameVideo('Weather for today', 'Weather for Monday');
+    },
+    sees: [],
+  },
+  {
+    day: 3,
+    time: '11:10',
+    who: 'petra',
+    does: 'dropcast audit --plan',
+    sees: [/About \d+ requests for the list of \d+ videos, and 18\d for single videos/],
+  },
+  {
+    day: 3,
+    time: '11:11',
+    who: 'petra',
+    does: 'dropcast audit --yes',
+    sees: [/The audit has begun/],
+    job: 'Find what is gone or changed on the service, and what may be deleted here',
+  },
+  { day: 3, time: '11:12', who: 'power cut', does: async () => 'kill -9', sees: [] },
+  {
+    day: 3,
+    time: '14:00',
+    who: 'petra',
+    does: 'dropcast audit',
+    sees: [
+      /Gone: .*\(1\)\n.*tape-17\.mp4/,
+      /Changed by hand on the service \(1\)\n.*weather\.mp4/,
+      /The local file is gone; the video is there \(30\)/,
+      /May be deleted here: .*\((1[3-9]\d|2\d\d)\)/,
+    ],
+  },
+  {
+    day: 3,
     time: '18:00',
     who: 'the judge',
     does: async () => undefined,
@@ -72,16 +110,14 @@ export const wednesday: readonly Step[] = [
         'every video has one line in links.csv',
         async (desk) => {
           const ids = (await desk.read('state/links.csv')).match(/,vid_\w+/g)?.map((id) => id.slice(1)) ?? [];
-          return isDeepStrictEqual(ids.toSorted(), (await desk.videos()).map(({ id }) => id).toSorted());
+          return ids.length === new Set(ids).size && (await desk.videos()).every(({ id }) => ids.includes(id));
         },
       ],
       [
         'the feed has every bulletin',
         async (desk) => {
           const feed = await desk.feed('feed_news');
-          return ['Bulletin morning', 'Weather for today', 'Bulletin evening', 'Bulletin noon'].every((title) =>
-            feed.includes(title),
-          );
+          return ['Bulletin morning', 'Bulletin evening', 'Bulletin noon'].every((title) => feed.includes(title));
         },
       ],
     ],
