@@ -30,7 +30,8 @@ export function checkTree(tree: unknown, paths: ConfigPaths, environment: Enviro
   ];
 }
 
-function checkFolder(folder: unknown, path: KeyPath): Finding[] {
+/** Checks a folder's rules and the directory that its files move to. */
+export function checkFolder(folder: unknown, path: KeyPath): Finding[] {
   const move = textOf(property(property(folder, 'after_ready'), 'move'));
   const doubt = move === undefined ? null : doubtMoveTemplate(move);
   return [

@@ -22,7 +22,12 @@ export interface Config extends Readonly<
   /** Absolute path of the configuration file. */
   readonly file: string;
   /** Written settings and warnings, for display. */
-  readonly source: { readonly written: readonly Setting[]; readonly warnings: readonly Problem[] };
+  readonly source: {
+    readonly written: readonly Setting[];
+    readonly warnings: readonly Problem[];
+    /** Returns the rules of a folder as YAML, without comments. Absent without the key, which could be in them. */
+    rulesText?(folder: number): string;
+  };
   readonly service: ServiceConfig;
   /** Absolute path of the directory for the ledger and receipts. */
   readonly stateDir: string;

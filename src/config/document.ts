@@ -1,4 +1,4 @@
-import { Lexer, LineCounter, parseDocument } from 'yaml';
+import { Lexer, LineCounter, parseDocument, stringify } from 'yaml';
 import type { Document, ScalarTag, YAMLError } from 'yaml';
 import { byPlace, type Finding, type Position } from './problem.ts';
 import { SECRET_TAGS, TaggedValue, type KeyPath, type SecretTag } from './raw-tree.ts';
@@ -54,6 +54,19 @@ export function parseYaml(
   return problem === undefined ? { ok: true, value: document.value } : { ok: false, ...problem };
 }
 
+/** Maximum number of tokens in rules that are tried. Two hundred rules make about four thousand. */
+const MAX_TRIAL_PARTS = 6000;
+
+/** Parses rules that are tried on the page. Accepts no tags, so that nothing is read to check them. */
+export function parseTrial(text: string): ConfigDocument {
+  return parse(text, { tags: [], maxSize: MAX_SIDECAR_SIZE, maxParts: MAX_TRIAL_PARTS });
+}
+
+/** Returns a value as YAML. */
+export function yamlText(value: unknown): string {
+  return stringify(value, { lineWidth: 0 });
+}
+
 /** A document that could not be read: one problem and no value. */
 export function unreadable(message: string, place: Position = { line: 1, column: 1 }): ConfigDocument {
   return { value: undefined, problems: [{ ...place, message }], findings: [], locate: () => ({ line: 1, column: 1 }) };
@@ -65,7 +78,7 @@ function parse(text: string, limits: { tags: ScalarTag[]; maxSize: number; maxPa
   if (forbidden !== null) return unreadable(forbidden.message, forbidden);
   if (hasMoreParts(text, limits.maxParts))
     return unreadable(
-      `more than ${limits.maxParts.toLocaleString('en')} parts, the maximum; a sidecar needs a few lines`,
+      `more than ${limits.maxParts.toLocaleString('en')} parts, the maximum${limits.maxParts === MAX_SIDECAR_PARTS ? '; a sidecar needs a few lines' : ''}`,
     );
 
   const lineCounter = new LineCounter();

@@ -17,6 +17,7 @@ import type { SecretSource } from './secret-source.ts';
 import { secretsIn } from './secret.ts';
 import { resolveSecrets } from './secrets.ts';
 import { writtenSettings } from './settings.ts';
+import { rulesTexts } from './trial.ts';
 
 export interface Loaded {
   /** `null` if there is any error. */
@@ -74,7 +75,8 @@ export async function loadConfig(
   const hidden = secretsIn(assembled).map((secret) => secret.reveal());
   // Without the key, there is no knowing which values to hide.
   const written = use === 'with key' ? writtenSettings(tree, lineOf, hidden) : [];
-  const config = { ...assembled, source: { written, warnings: problems } };
+  const rulesText = use === 'with key' ? { rulesText: rulesTexts(tree, hidden) } : {};
+  const config = { ...assembled, source: { written, warnings: problems, ...rulesText } };
   return { config, paths, problems, locate };
 }
 

@@ -51,19 +51,27 @@ const mostListed = 100;
 /** Maximum number of files examined: each costs a disk access. */
 const mostLooked = 20_000;
 
+interface ReloadWanted {
+  readonly before: Config;
+  readonly after: Config;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Examines only the newest files of one folder. */
+  readonly within?: { readonly folder: string; readonly most: number };
+}
+
 /**
  * Returns the changes that a reload would make, as the intake would decide them, and those that a subsequent `reapply`
  * would make.
- *
- * @param now epoch milliseconds
  */
 export async function planReload(
   ledger: RowStore<'any'> & TotalsStore,
-  { before, after, now }: { readonly before: Config; readonly after: Config; readonly now: number },
+  { before, after, now, within }: ReloadWanted,
 ): Promise<ReloadPlan> {
   const routers = new Map(after.folders.map((folder) => [folder.path, createRouter(folder)]));
   const waiting: PlannedChange[] = [];
-  const rows = await ledger.rows({ group: 'any', where: { states: stillThere }, limit: mostLooked, newestFirst: true });
+  const where = { states: stillThere, ...(within && { folder: within.folder }) };
+  const rows = await ledger.rows({ group: 'any', where, limit: within?.most ?? mostLooked, newestFirst: true });
   for (const facts of rows.filter((one) => !wasSent(one))) {
     const router = routers.get(facts.folder);
     const route = router === undefined ? null : await routeOf(router, facts);

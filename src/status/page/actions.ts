@@ -7,6 +7,7 @@ import { byPage, digestOf, noticeWords } from './files/bulk-commands.ts';
 import { pause, resume } from '../../daemon/commands/pause.ts';
 import { pauseEnd } from '../../daemon/commands/pause-end.ts';
 import { publish } from '../../daemon/commands/publish.ts';
+import { tryRules } from '../../daemon/rules/try-rules.ts';
 import { manyOf } from './views/many.ts';
 
 const retryFile: Action = ({ daemon }, { part }) => done(part('id'), retry(daemon, { names: [part('id')] }));
@@ -78,6 +79,19 @@ const testTarget: Action = async ({ targetTests }, { query }) => {
   return '/configuration#targets';
 };
 
+/** Tries rules without applying them. @throws {PageError} 409 if the folder is no longer watched */
+const tryTheRules: Action = async ({ daemon, trials, now }, { query, form }) => {
+  const wanted = {
+    folder: query.get('folder') ?? '',
+    path: form.get('path')?.trim() ?? '',
+    // Forms are sent with CR LF.
+    text: (form.get('rules') ?? '').replaceAll('\r\n', '\n'),
+  };
+  const trial = await tryRules(daemon, wanted, now);
+  if (trial === null) throw new PageError(409, `${wanted.folder} is no longer a watched folder.`);
+  return `/configuration/try?trial=${trials.keep(trial)}#tried`;
+};
+
 /**
  * Runs the command that the previous page asked to confirm, and redirects to the result. The address identifies the
  * files. If it now matches different files, nothing is done and the page asks again.
@@ -126,6 +140,7 @@ export const actions: readonly (readonly [path: string, action: Action])[] = [
   ['/folders/accept', acceptFolder],
   ['/feeds/publish', publishFeed],
   ['/targets/test', testTarget],
+  ['/configuration/try', tryTheRules],
   ['/files/:id/unignore', unignoreFile],
   ['/audit', beginAudit],
   ['/audit/stop', stopAudit],

@@ -16,7 +16,7 @@ const FILES_STYLE = `
 .newer { text-align: center; padding: 6px; border-bottom: 1px solid var(--line); }
 .many input[type='checkbox'] { width: 24px; height: 24px; }
 .many fieldset { padding: 11px 16px; position: sticky; top: 0; z-index: 1; background: var(--surface); border-bottom: 1px solid var(--line); }
-@media (scripting: none) { .many .scripted { display: none; } }
+@media (scripting: none) { .scripted { display: none; } }
 .many label { flex-direction: row; align-items: center; gap: 6px; }
 .summary { display: flex; gap: 16px; align-items: flex-start; padding: 14px 16px; }
 .summary .reason { overflow-wrap: anywhere; margin-bottom: 8px; }
@@ -70,6 +70,7 @@ const OWN_STYLE = `
 .said.warn { color: var(--on); }
 .said.error { color: var(--failed); }
 .until label { flex-direction: row; align-items: center; gap: 6px; }
+.yaml { width: 100%; font: 12.5px/1.5 ui-monospace, Menlo, Consolas, monospace; tab-size: 2; }
 .odd { display: block; color: var(--muted); font-size: 12.5px; margin-top: 3px; }
 #health { min-width: 0; }
 #health .badge { min-height: 24px; border-radius: 12px; white-space: normal; overflow-wrap: anywhere; }

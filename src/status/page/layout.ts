@@ -29,7 +29,8 @@ export async function viewPage(view: View, { daemon, picture, mayChange }: PageW
     live: '/live',
     signedOut: 'Signed out. Run “dropcast open” on this machine, and open the link that it prints.',
     changesWith: ['file', 'folder', 'paused', 'resumed'],
-    refreshSeconds: view.section === '/' ? 5 : 30,
+    // A view that nothing changes is a form: a reload would lose what was typed.
+    ...(view.changesWith.length > 0 && { refreshSeconds: view.section === '/' ? 5 : 30 }),
     state: html`<div class="state">
       <a id="health" href="${path}">${badge(kind, words)}</a>
       <span class="who"

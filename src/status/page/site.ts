@@ -17,6 +17,7 @@ import { healthStatus, isFromElsewhere, isFromThisPage, isOwnHost, takeWebhook, 
 import { createOutcomes } from './files/bulk-commands.ts';
 import { createLive, SharedViews } from './live.ts';
 import { createTargetTests } from './target-tests.ts';
+import { createTrials } from './trials.ts';
 import { enter, leave, rightOf, turnAway } from './sign-in.ts';
 import { PageError, type Action, type Asked, type PageWorld, type ViewMaker } from './world.ts';
 import { audit } from './views/audit.ts';
@@ -28,6 +29,7 @@ import { folders } from './views/folders.ts';
 import { events } from './views/events.ts';
 import { days } from './views/days.ts';
 import { configuration } from './views/configuration.ts';
+import { tryRulesForm } from './views/try-rules.ts';
 
 /** The sources of the page's content, and the receiver of its webhooks. */
 export interface PageSource extends EarlySource {
@@ -65,6 +67,7 @@ export function createSite(
   const shared = new SharedViews();
   const outcomes = createOutcomes();
   const targetTests = createTargetTests(source.testNotifications);
+  const trials = createTrials();
   const worldFor = (context: Context<Signed>): PageWorld => {
     let picture: Promise<LivePicture> | null = null;
     return {
@@ -72,6 +75,7 @@ export function createSite(
       picture: () => (picture ??= daemon.picture()),
       outcomes,
       targetTests,
+      trials,
       now: Date.now(),
       mayChange: context.get('right') === 'change',
     };
@@ -148,6 +152,7 @@ const addresses: {
     ['/events', events],
     ['/days', days],
     ['/configuration', configuration],
+    ['/configuration/try', tryRulesForm],
   ],
   actions,
 };
@@ -182,7 +187,7 @@ async function tellMetrics(context: Context, { contentType, text }: Metrics): Pr
 
 async function act(context: Context, world: PageWorld, action: Action): Promise<string> {
   const body = await limitedBody(context.req.raw);
-  if (body === null) throw new PageError(400, 'The form is larger than 64 KiB: select fewer files at once.');
+  if (body === null) throw new PageError(400, 'The form is larger than 64 KiB: send less at once.');
   return action(world, { ...askedOf(context), form: new URLSearchParams(new TextDecoder().decode(body)) });
 }
 

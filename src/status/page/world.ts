@@ -2,6 +2,7 @@ import type { View } from '@dropcast/pages';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Outcomes } from './files/bulk-commands.ts';
 import type { TargetTests } from './target-tests.ts';
+import type { Trials } from './trials.ts';
 import type { LivePicture } from '../../view/picture/picture.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 
@@ -17,6 +18,7 @@ export interface PageWorld {
   /** Results of recent commands on many files. */
   readonly outcomes: Outcomes;
   readonly targetTests: TargetTests;
+  readonly trials: Trials;
 }
 
 /** The reader's request. */

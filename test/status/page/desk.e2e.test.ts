@@ -96,6 +96,26 @@ describe('the daily work of a desk in Chromium, without a shell', needs('chromiu
     }
   });
 
+  test('rules that are being written are tried: by the keyboard, and by touch', async () => {
+    await using station = await openStation();
+    for (const options of [{}, phone]) {
+      const tab = await enter(station, '/configuration', options);
+      const link = tab.getByRole('link', { name: 'Try other rules' });
+      const tryIt = tab.getByRole('button', { name: 'Try', exact: true });
+      if ('hasTouch' in options) await link.tap();
+      else await pressAt(tab, link, 'Enter');
+      await tab.getByLabel('Path of a file').fill('<b>x</b>\u202e.mpg');
+      const rules = tab.getByLabel('Rules of');
+      await rules.fill((await rules.inputValue()).replace('ch_main', 'ch_other'));
+      if ('hasTouch' in options) await tryIt.tap();
+      else await pressAt(tab, tryIt, 'Enter');
+      await tab.getByText('valid rules').waitFor();
+      await tab.locator('#tried').getByText('ch_other').first().waitFor();
+      expect(await rules.inputValue()).toContain('channel: ch_other');
+      await expectSound(tab, `try-${'hasTouch' in options ? 'phone' : 'wide'}`);
+    }
+  });
+
   test('a notification target is tested, and neither its address nor its token is shown', async () => {
     await using receiver = await startServer((request, response) => {
       const isBroken = request.url === '/broken';

@@ -1,4 +1,5 @@
 import {
+  addressOf,
   badge,
   counted,
   emptyState,
@@ -37,7 +38,8 @@ export async function configuration(world: PageWorld, { query }: Asked): Promise
     section: '/configuration',
     changesWith: ['command', 'reload'],
     aside: html`<code>${visibleText(view.file)}</code>`,
-    body: html`${warnings(view)} ${tryForm(path, tried)} ${view.folders.map(folderCard)}
+    body: html`${warnings(view)} ${tryForm(path, tried)}
+      ${view.folders.map((folder) => folderCard(folder, world.mayChange))}
       ${pagination({ page, perPage: PER_PAGE, total: config.folders.length, filter: { path } })}
       <section class="card" id="settings">
         <div class="head"><h2>All settings</h2></div>
@@ -80,7 +82,8 @@ function tryForm(path: string, tried: TriedPath | null): Html {
 
 type Report = Exclude<TriedPath, { readonly why: string }>;
 
-function report({ folder, path, leftAlone, sidecar, explanation }: Report): Html {
+/** Shows what rules do with a path. */
+export function report({ folder, path, leftAlone, sidecar, explanation }: Report): Html {
   const { route, rules } = explanation;
   return html`<p>
       ${named(path)} in ${named(folder)}
@@ -122,11 +125,12 @@ function planFacts(
   ]);
 }
 
-function folderCard({ path, rules, settings }: FolderView): Html {
+function folderCard({ path, rules, settings }: FolderView, mayChange: boolean): Html {
   return html`<section class="card" data-key="folder-${path}">
     <div class="head">
       <h2>${named(path)}</h2>
       <span class="muted">${counted(rules.length, 'rule')}; the first that matches wins</span>
+      ${mayChange ? html`<a href="/configuration/try${addressOf({ folder: path })}">Try other rules${unseen(` for ${path}`)}</a>` : ''}
     </div>
     ${rules.length === 0 ? emptyState('This folder has no rules: every file in it is held.') : ruleTable(path, rules)}
     <details class="more">
