@@ -160,6 +160,15 @@ test('after a kill at any write and any request of an undo, a restart comes to t
     const ended = await liveOn(image, serviceWith(videos));
     expect({ at, ...ended }).toEqual({ at, ...undisturbed });
   }
+  // An older copy of the ledger is restored: the receipts say what was taken back, and nothing is uploaded again.
+  const restored = join(scratch.path, 'restored');
+  mkdirSync(restored, { mode: 0o700 });
+  for (const name of readdirSync(moments[0]?.stateDir ?? ''))
+    copyFileSync(join(moments[0]?.stateDir ?? '', name), join(restored, name));
+  copyFileSync(join(stateDir, 'receipts.jsonl'), join(restored, 'receipts.jsonl'));
+  const later = serviceWith(service.videos);
+  const { states } = await liveOn(restored, later);
+  expect([states, later.count('create')]).toEqual([undisturbed.states, 0]);
   // Killed before the run was noted: the command has not answered, and nothing has happened.
   for (const { stateDir: image, videos } of moments.slice(0, begun)) {
     await using ledger = await openLedger(image);
