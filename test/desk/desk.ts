@@ -153,7 +153,13 @@ export class Desk {
     await this.write(path, videoOf(path).subarray(0, 40_000));
   }
 
-  /** What was dropped, is a video, and was not deleted by hand on the service: each content once. */
+  /** As `drop`, of what must not be on the service in the end. */
+  async dropUnwanted(path: string): Promise<void> {
+    appendFileSync(this.file('deleted'), `${createHash('sha256').update(videoOf(path)).digest('hex')}\n`);
+    await this.drop(path);
+  }
+
+  /** What was dropped, is a video, and is wanted on the service: each content once. */
   async dropped(): Promise<readonly string[]> {
     const deleted = new Set((await this.read('deleted')).split('\n'));
     const dropped = (await this.read('dropped')).trim().split('\n');

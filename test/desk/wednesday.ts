@@ -95,6 +95,37 @@ export const wednesday: readonly Step[] = [
   },
   {
     day: 3,
+    time: '15:00',
+    who: 'ben',
+    does: async (desk) => {
+      for (const n of numbers(6)) await desk.dropUnwanted(`sport/rushes-${n}.mp4`);
+    },
+    sees: [counted(6, 'done', 'rushes-')],
+  },
+  {
+    day: 3,
+    time: '15:30',
+    who: 'petra',
+    does: 'dropcast undo --since 1h --folder sport',
+    sees: [/Would be taken back: 6 videos/, /Cost: \d+ requests/, /Nothing was changed.*--yes 6/],
+  },
+  {
+    day: 3,
+    time: '15:31',
+    who: 'petra',
+    does: 'dropcast undo --since 1h --folder sport --yes 6',
+    sees: [/6 videos will be deleted/, counted(6, 'skipped', 'rushes-')],
+    job: 'Take back what a wrong rule uploaded',
+  },
+  {
+    day: 3,
+    time: '16:00',
+    who: 'petra',
+    does: 'dropcast show rushes-01.mp4',
+    sees: [/taken back by petra/],
+  },
+  {
+    day: 3,
     time: '18:00',
     who: 'the judge',
     does: async () => undefined,
