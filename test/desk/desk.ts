@@ -14,7 +14,7 @@ import type { VirtualTime } from './virtual-time.ts';
 
 const minute = 60_000;
 
-/** What a command printed. */
+/** Output and exit code of a command. */
 export interface Answer {
   readonly code: number;
   readonly out: string;
@@ -28,7 +28,7 @@ export interface Video {
   readonly file_sha256: string;
 }
 
-/** What a webhook got: that of petra, or of whoever dropped the file. */
+/** A notification, and the person whose webhook received it. */
 export interface Message {
   readonly to: string;
   readonly event: string;
@@ -36,7 +36,7 @@ export interface Message {
   readonly body: string;
 }
 
-/** The newsroom: its folders, the daemon, the service, and whoever gets messages. All of it outlives the process in `place`. */
+/** The newsroom: its folders, the daemon, the service and the receiver of notifications. Their files are in `place` and outlive this process. */
 export class Desk {
   readonly place: string;
   readonly time: VirtualTime;
@@ -53,7 +53,7 @@ export class Desk {
     this.time = time;
   }
 
-  /** Switches everything on: the service where it is not away, whoever gets messages, and the daemon. */
+  /** Starts the service, the receiver of notifications, and the daemon. */
   async start(): Promise<void> {
     const isNew = !existsSync(this.file('dropcast.yaml'));
     for (const folder of ['bulletins', 'sport', 'archive']) await mkdir(this.file(folder), { recursive: true });
@@ -159,20 +159,20 @@ export class Desk {
     await this.drop(path);
   }
 
-  /** What was dropped, is a video, and is wanted on the service: each content once. */
+  /** SHA-256 of each video that was dropped and must be on the service in the end, once each. */
   async dropped(): Promise<readonly string[]> {
     const deleted = new Set((await this.read('deleted')).split('\n'));
     const dropped = (await this.read('dropped')).trim().split('\n');
     return [...new Set(dropped)].filter((sha256) => !deleted.has(sha256)).toSorted();
   }
 
-  /** Somebody deletes a video on the service. */
+  /** An editor deletes a video on the service. */
   async deleteVideo(title: string): Promise<void> {
     const { file_sha256: sha256 } = await this.#request('DELETE', title);
     appendFileSync(this.file('deleted'), `${sha256}\n`);
   }
 
-  /** Somebody gives a video another title on the service. */
+  /** An editor changes the title of a video on the service. */
   async renameVideo(title: string, to: string): Promise<void> {
     await this.#request('PATCH', title, { title: to });
   }

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { pressAt } from '../browser/keyboard.ts';
 
-/** Somebody at the page. Counts what they press; typing is no press. */
+/** A user of the page. Counts presses; typing is none. */
 export interface Hand {
   readonly tab: Page;
   press(target: Locator): Promise<void>;

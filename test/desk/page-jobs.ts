@@ -44,7 +44,7 @@ export async function openPageDesk(): Promise<PageDesk> {
   };
 }
 
-/** A daily job, as somebody does it on the page: docs/desk.md. */
+/** A daily job, done on the page: docs/desk.md. */
 export interface PageJob {
   readonly job: string;
   /** Where it begins. */

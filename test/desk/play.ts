@@ -2,7 +2,7 @@ import { startVirtualTime } from './virtual-time.ts';
 
 // A process of its own, because it replaces the clock of everything that it loads: three-days.integration.test.ts starts it.
 
-/** What this process is asked to do, as the first argument. */
+/** The first argument of this process, as JSON. */
 export interface Order {
   readonly place: string;
   readonly ports: { readonly service: number; readonly messages: number };
@@ -12,13 +12,13 @@ export interface Order {
   readonly now: number;
 }
 
-/** What became of a step, as a line of JSON. */
+/** The result of a step, printed as one line of JSON. */
 export interface Report {
   readonly step: number;
   /** Epoch milliseconds when it was over. */
   readonly now: number;
   readonly answer: { readonly code: number; readonly out: string; readonly err: string } | null;
-  /** What a person should have seen and did not. */
+  /** Expected sights that were missing. */
   readonly missed: readonly string[];
 }
 

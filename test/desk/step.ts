@@ -1,6 +1,6 @@
 import type { Desk } from './desk.ts';
 
-/** What somebody does at the desk, and what they then see. */
+/** A deed at the desk, and what its author then sees. */
 export interface Step {
   readonly day: 1 | 2 | 3;
   readonly time: `${number}:${number}`;
