@@ -110,6 +110,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   events: ['events -f --level warn', 'events --since 7d --level warn'],
   failures: ['failures --since 7d'],
   retry: ['retry --all', 'retry --cause unknown_channel --to ch_news'],
+  first: ['first evening.mp4', 'first --undo evening.mp4'],
   ignore: ['ignore --state held --query .mkv --plan', 'ignore --undo evening.mp4'],
   pause: ['pause --all --until 18:00', 'pause /srv/video/inbox'],
   setup: ['setup --service https://video.example.com/v1 --key-file api_key --plan'],

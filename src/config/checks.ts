@@ -5,6 +5,8 @@ import { renderDirectory } from '../routing/template.ts';
 import { quoted } from '../routing/text.ts';
 import { isLoopback, isOnThisMachine, parseLedgerAddress, parseListen } from './addresses.ts';
 import { nameOfMachine, variable, type Environment } from './environment.ts';
+import { parseReadyBy } from './ready-by.ts';
+import { LONGEST, parseDuration } from './units.ts';
 import { isWithin, readSocketPath, socketPath, type ConfigPaths } from './paths.ts';
 import { error, warning, type Finding } from './problem.ts';
 import { formatKeyPath, isMapping, listOf, parseKeyPath, property, textOf, type KeyPath } from './raw-tree.ts';
@@ -36,11 +38,26 @@ export function checkFolder(folder: unknown, path: KeyPath): Finding[] {
   const doubt = move === undefined ? null : doubtMoveTemplate(move);
   return [
     ...(doubt === null ? [] : [warning([...path, 'after_ready', 'move'], doubt)]),
+    ...checkReadyBy(folder, path),
     ...lintRules(looseRules(property(folder, 'rules'), [...path, 'rules'])).map(({ key, severity, message }) => ({
       ...error(parseKeyPath(key), message),
       severity,
     })),
   ];
+}
+
+/** Warns about deadlines that end before a file even counts as complete. */
+function checkReadyBy(folder: unknown, path: KeyPath): Finding[] {
+  const settle = textOf(property(folder, 'settle')) ?? '5s';
+  const settles = parseDuration(settle, { min: '0s', max: LONGEST });
+  const places = [folder, ...listOf(property(folder, 'rules'))];
+  return places.flatMap((place, index) => {
+    const due = parseReadyBy(textOf(property(place, 'ready_by')) ?? 'off');
+    if (!settles.ok || !due.ok || due.value === null || !('afterMs' in due.value)) return [];
+    if (due.value.afterMs > settles.value) return [];
+    const key = index === 0 ? path : [...path, 'rules', index - 1];
+    return [warning([...key, 'ready_by'], `is not longer than settle (${settle}), so every file would be late`)];
+  });
 }
 
 function looseRules(rules: unknown, path: KeyPath): LooseRule[] {

@@ -5,6 +5,7 @@ import { lintGlob, lintMoveTemplate } from '../routing/lint.ts';
 import { DAYS_FORM, TIME_FORM, isTimeZone, parseDays, parseTimeOfDay } from './day-window.ts';
 import { includedExtensions } from './media-extensions.ts';
 import { type Parsed, refused } from './parsed.ts';
+import { parseReadyBy, READY_BY_FORM } from './ready-by.ts';
 import {
   anyDuration,
   count,
@@ -25,6 +26,8 @@ const DEFAULT_INCLUDE = `**/*.{${includedExtensions.join(',')}}`;
 const glob = textThat(lintGlob);
 
 const timeOfDay = (shown: string) => parsed(TIME_FORM, parseTimeOfDay, { examples: [shown] });
+
+const readyBy = parsed(READY_BY_FORM, parseReadyBy, { examples: ['18:30', '18:30 Europe/Berlin', '30m', 'off'] });
 
 const expected = {
   by: timeOfDay('18:30').describe('Time of day by which the files must be there.'),
@@ -109,13 +112,19 @@ const rule = z
       .enum(['high', 'normal', 'low'])
       .prefault('normal')
       .describe('High-priority files go first. The others still get a share, so none waits forever.'),
+    ready_by: readyBy
+      .exactOptional()
+      .describe(
+        'The same as ready_by of the folder, for the files of this rule; off: they need not be ready by any time.',
+      ),
     expect: ruleExpect,
     notify: people('files of this rule')
       .exactOptional()
       .describe('The same as notify of the folder, which it replaces.'),
   })
-  .transform(({ expect, description = null, ...rule }) => ({
+  .transform(({ expect, description = null, ready_by: due, ...rule }) => ({
     rule: { ...rule, description },
+    due,
     expect: expect.map((each) => ({ match: rule.match, ...each })),
   }));
 
@@ -233,6 +242,11 @@ export const folder = z
       min: 1,
       max: 32,
     }).exactOptional(),
+    ready_by: readyBy
+      .prefault('off')
+      .describe(
+        'When each file must be ready on the service: a time of day (the next one after it arrived), or a duration after it arrived. The earliest deadline goes first, and dropcast reports a file as soon as it is certain to be late. off: at no particular time.',
+      ),
     expect: folderExpect,
     notify: people('its files').prefault([]),
     rules: z
@@ -242,18 +256,20 @@ export const folder = z
         'Which file goes where. The first rule that matches wins; a file that no rule matches is held, never dropped.',
       ),
   })
-  .transform(({ settle, done_marker, rescan, on_duplicate, on_change, after_ready, expect, rules, ...folder }) => ({
-    ...folder,
-    settleMs: settle,
-    doneMarker: done_marker === 'off' ? null : done_marker,
-    rescanMs: rescan,
-    onDuplicate: on_duplicate,
-    onChange: on_change,
-    afterReady: after_ready,
-    expect: [...expect, ...rules.flatMap((each) => each.expect)].map(({ zone = null, grace, ...expectation }) => ({
-      ...expectation,
-      zone,
-      graceMs: grace,
-    })),
-    rules: rules.map((each) => each.rule),
-  }));
+  .transform(
+    ({ settle, done_marker, rescan, on_duplicate, on_change, after_ready, ready_by, expect, rules, ...folder }) => ({
+      ...folder,
+      settleMs: settle,
+      doneMarker: done_marker === 'off' ? null : done_marker,
+      rescanMs: rescan,
+      onDuplicate: on_duplicate,
+      onChange: on_change,
+      afterReady: after_ready,
+      expect: [...expect, ...rules.flatMap((each) => each.expect)].map(({ zone = null, grace, ...expectation }) => ({
+        ...expectation,
+        zone,
+        graceMs: grace,
+      })),
+      rules: rules.map(({ rule, due = ready_by }) => ({ ...rule, ...(due !== null && { readyBy: due }) })),
+    }),
+  );

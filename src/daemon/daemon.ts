@@ -18,7 +18,10 @@ import { aborted } from '../pipeline/wake-up.ts';
 import type { OperatorPauses } from '../pipeline/operator-pauses.ts';
 import type { NamesOfService } from '../pipeline/service-names.ts';
 import type { Fleet } from '../view/hosts/fleet-view.ts';
-import { restedLines } from '../view/outlook.ts';
+import { earliestWorld, restedLines } from '../view/outlook.ts';
+import { earliestOf } from '../pipeline/earliest.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { createDeadlines } from './expectations/deadlines.ts';
 import { type TakePicture, createPictures } from '../view/picture/take-picture.ts';
 import { type Wait, waitsOf } from '../view/waits.ts';
 import type { FolderClaimant } from '../watch/root-mark.ts';
@@ -232,12 +235,17 @@ function createDaemon(
   let config = initial;
   let stopped: Promise<void> | null = null;
   const tellNews = tellExpectation(world);
+  const earliest = (due: readonly Facts[]) => earliestOf(due, earliestWorld(daemon, clock.now()));
+  const now = (): number => clock.now();
+  const isReporter = (): boolean => turn.signal() !== null;
   const expectations = createExpectations({
     ledger: world.ledger,
     events,
     config: () => config,
     logger,
-    now: () => clock.now(),
+    now,
+    earliest,
+    deadlines: createDeadlines({ ledger, events, earliest, isReporter, now }),
     changed: (view) => {
       if (shared.reports(view.folder)) tellNews(view);
     },

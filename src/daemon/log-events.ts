@@ -52,6 +52,7 @@ function fieldsOf(event: DropcastEvent, level: NewsLevel) {
       return { kind: event.kind, name: event.name };
     case 'operator-pause':
       return ofOperatorPause(event);
+    case 'late':
     case 'refusal':
       return { ...nameOf(event), why: event.why };
     case 'folder': {

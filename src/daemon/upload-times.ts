@@ -5,7 +5,7 @@ import { isInWindow, nextMinute } from '../config/day-window.ts';
 import type { QuotaNow, QuotaPeriod } from '../pipeline/quota.ts';
 import type { UploadHours } from '../pipeline/sending-time.ts';
 import type { Clock } from '../pipeline/file/ports.ts';
-import { type Day, dayIn, momentIn, plusDays } from './expectations/zoned-time.ts';
+import { type Day, dayIn, momentIn, plusDays } from '../pipeline/zoned-time.ts';
 
 /** Upload limits that depend on the time of day. Times are epoch milliseconds. */
 export interface UploadTimes {

@@ -149,7 +149,7 @@ function wantedThere(wanted: RowsWanted, places: Places): RowsWanted {
 }
 
 type OfNoFolder =
-  | ('in state' | 'retrying' | 'stranded')
+  | ('in state' | 'retrying' | 'due' | 'stranded')
   | ('to amend' | 'abandoned' | 'unrouted' | 'too large' | 'to compare' | 'to adopt');
 
 /**

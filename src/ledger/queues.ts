@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
+import type { RawBuilder, Selectable } from 'kysely';
 import type { QueueStore, FeedBatch, PublishStore, RetentionStore } from '../pipeline/file/ports.ts';
 import { priorities } from '../pipeline/file/queue.ts';
 import type { Line, Queued } from '../pipeline/file/queue.ts';
 import type { Connection } from './connection.ts';
 import { isInLine } from './words.ts';
 import type { SqlWords } from './words.ts';
-import type { Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { feedsToPublish } from '../pipeline/file/facts.ts';
 import { missingFeed } from '../pipeline/file/reasons.ts';
@@ -15,11 +15,16 @@ interface QueuedRow {
   readonly id: string;
   readonly folder: string;
   readonly queue: string;
+  readonly urgency: number;
   readonly upload_url: string | null;
   readonly is_sent: number;
 }
 
 const inLine = sql.raw<boolean>(isInLine);
+
+/** Columns of a `QueuedRow`. @param name SQL for the name of its queue */
+const queuedColumns = (name: RawBuilder<string>) =>
+  sql`id, folder, ${name} as queue, urgency, upload_url, case when sha256 is null then 0 else 1 end as is_sent`;
 
 const nameIn = ({ inside }: SqlWords) => sql.raw<string>(inside.queue);
 
@@ -29,7 +34,7 @@ const mostLines = 20_000;
 /** Positions of files in line. */
 export interface LineRows {
   /**
-   * Returns, by id, how many files of the same folder, priority and size are ahead of each file in line.
+   * Returns, by id, how many files of the same folder, priority, size and urgency are ahead of each file in line.
    *
    * @param most limit on the count
    * @param without ids of files to ignore: those that a step is working on
@@ -58,13 +63,13 @@ export function createQueues(store: Connection): QueueStore & LineRows {
           select (select min(${name}) from file where ${ofState} and ${name} > queue.name) from queue
           where queue.name is not null
         )
-        select id, folder, queue.name as queue, upload_url, case when sha256 is null then 0 else 1 end as is_sent from ${words.queueWith(first)}
-        where queue.name is not null and ${words.canRead('substr(queue.name, 3)')} order by seq`.execute(db);
+        select ${queuedColumns(sql.raw('queue.name'))} from ${words.queueWith(first)}
+        where queue.name is not null and ${words.canRead('substr(queue.name, 4)')} order by seq`.execute(db);
       return rows.rows.map(queued);
     },
     lastStarts: async (limit) => {
       const rows = await sql<QueuedRow>`
-        select id, folder, ${name} as queue, upload_url, case when sha256 is null then 0 else 1 end as is_sent from (
+        select ${queuedColumns(name)} from (
           select seq as at, file_id from history
           where seq > (select max(seq) from history) - ${mostLines} and state = 'awaiting upload'
           order by seq desc limit ${limit}) as started
@@ -85,9 +90,10 @@ async function placesIn(
   const name = nameIn(words);
   const rows = await sql<{ readonly id: string; readonly n: number }>`
     with wanted as (
-      select seq as place, id, state as at, ${name} as line from file where id in ${words.texts(ids)} and ${inLine})
+      select urgency as haste, seq as place, id, state as at, ${name} as line from file where id in ${words.texts(ids)} and ${inLine})
     select id, (select count(*) from (
-      select 1 from ${sql.raw(words.by('file_queue'))} where ${inLine} and state = at and ${name} = line and seq < place
+      select 1 from ${sql.raw(words.by('file_queue'))} where ${inLine} and state = at and ${name} = line
+        and (urgency, seq) < (haste, place)
         and id not in ${words.texts(without)} limit ${most}) as before) as n
     from wanted`.execute(db);
   return new Map(rows.rows.map(({ id, n }) => [id, n]));
@@ -98,11 +104,11 @@ async function linesIn({ db, words }: Connection, without: readonly string[]): P
   const rows = await sql<Pick<Line, 'state' | 'folder' | 'files' | 'bytes'> & { readonly queue: string }>`
     select state, ${name} as queue, min(folder) as folder, count(*) as files, sum(size) as bytes from ${sql.raw(words.by('file_queue'))}
     where ${inLine} and id not in ${words.texts(without)} group by state, ${name}`.execute(db);
-  return rows.rows.map(({ queue, ...line }) => ({ ...line, ...kindOf(queue) }));
+  return rows.rows.map(({ queue, ...line }) => ({ ...line, ...kindOf(queue), isUrgent: queue[2] === '1' }));
 }
 
-function queued({ id, folder, queue, upload_url: uploadUrl, is_sent: isSent }: QueuedRow): Queued {
-  return { id, folder, uploadUrl, isSent: isSent === 1, ...kindOf(queue) };
+function queued({ id, folder, queue, urgency, upload_url: uploadUrl, is_sent: isSent }: QueuedRow): Queued {
+  return { id, folder, urgency: urgency === 0 ? null : urgency, uploadUrl, isSent: isSent === 1, ...kindOf(queue) };
 }
 
 /** Parses a queue's name, which begins with its priority and size. */

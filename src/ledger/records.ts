@@ -163,9 +163,11 @@ export function createNotes({ db, write }: Connection): NoteStore {
       const row = await db.selectFrom('news_memory').select('record').where('name', '=', name).executeTakeFirst();
       return row === undefined ? null : readRecord(row.record);
     },
-    saveNote: async (name, record) => {
-      await write(() => remember(name, record));
-    },
+    saveNote: (name, record, events = []) =>
+      write(function* (): Work<void> {
+        yield* remember(name, record);
+        for (const event of events) yield* addEvent(event);
+      }),
   };
 }
 

@@ -21,6 +21,7 @@ export function createRowGroups(connection: Connection): RowStore {
 const isToBePutAway = sql<boolean>`disposal = 'pending'`;
 const isWaitingForDisk = sql<boolean>`disposal = 'waiting'`;
 const isKeptForNow = sql<boolean>`disposal = 'later'`;
+const isDue = sql<boolean>`urgency <> 0`;
 const isSkipped = sql<boolean>`state = 'skipped'`;
 const hasEmptyRecord = sql<boolean>`"end" is not null and video_id is not null and uploaded_at is null`;
 
@@ -78,6 +79,7 @@ function groupsOf(store: Connection): Groups {
           .limit(limit),
       ),
     retrying: async ({ dueBy, limit }) => (await often.retrying(dueBy, limit)).map(factsOf),
+    due: ({ limit }) => allFacts(filesIn(db).where(isDue).orderBy('urgency').orderBy('seq').limit(limit)),
     any: ({ where = {}, limit, newestFirst = false }) => {
       const matching = conditions(store, where).reduce((query, one) => query.where(one), filesIn(db));
       const ordered = matching.orderBy('seq', newestFirst ? 'desc' : 'asc');

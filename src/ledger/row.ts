@@ -3,6 +3,7 @@ import { stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
+import { urgencyOf } from '../pipeline/file/urgency.ts';
 import type { FileTable, LedgerTables } from './schema.ts';
 import { crc32 } from 'node:zlib';
 
@@ -37,6 +38,8 @@ export const fileColumns = [
   'on_duplicate',
   'after_ready',
   'discovered_at',
+  'first_at',
+  'urgency',
   'intent',
   'suspects',
   'video_id',
@@ -88,7 +91,8 @@ export async function allFacts(query: FilesQuery): Promise<readonly Facts[]> {
   return (await query.execute()).map(factsOf);
 }
 
-/** Converts facts to a table row with a checksum. The state is always derived from the facts, never copied. */
+/** Converts facts to a table row with a checksum. State and urgency are always derived from the
+ * facts, never copied. */
 export function rowOf(facts: Facts): Insertable<FileTable> {
   const columns = columnsOf(facts);
   return { ...columns, checksum: checksumOf(columns) };
@@ -112,6 +116,8 @@ function columnsOf(facts: Facts): Omit<Insertable<FileTable>, 'checksum'> {
     on_duplicate: facts.onDuplicate,
     after_ready: JSON.stringify(facts.afterReady),
     discovered_at: facts.discoveredAt,
+    first_at: facts.firstAt,
+    urgency: urgencyOf(facts) ?? 0,
     intent: facts.intent,
     suspects: JSON.stringify(facts.suspects),
     video_id: facts.videoId,
@@ -161,6 +167,7 @@ export function factsOf(row: Selectable<FileTable>): Facts {
     onDuplicate: row.on_duplicate as Facts['onDuplicate'],
     afterReady: JSON.parse(row.after_ready) as Facts['afterReady'],
     discoveredAt: row.discovered_at,
+    firstAt: row.first_at,
     intent: row.intent,
     suspects: JSON.parse(row.suspects) as Facts['suspects'],
     videoId: row.video_id,

@@ -1,6 +1,6 @@
 import type { GeneratedAlways } from 'kysely';
 
-/** One row per file: `Facts` with structured parts as JSON text, and the derived state for the index. */
+/** One row per file: `Facts` with structured parts as JSON text, and the derived state and urgency for the indexes. */
 export interface FileTable {
   seq: GeneratedAlways<number>;
   id: string;
@@ -19,6 +19,9 @@ export interface FileTable {
   on_duplicate: string;
   after_ready: string;
   discovered_at: number;
+  first_at: number | null;
+  /** `urgencyOf` the facts; 0: none. */
+  urgency: number;
   intent: string | null;
   suspects: string;
   video_id: string | null;

@@ -23,7 +23,7 @@ export interface SqlWords {
   unindexed(column: string): string;
   /** Compares a column with a value so that the index that begins with the column also gives the order. */
   isIn(column: string, value: string): string;
-  /** Returns the order of arrival, for use with `isIn`. */
+  /** Returns the order of a queue, for use with `isIn`. */
   orderIn(column: string): string;
   /** Returns a subquery with these values; their number is not limited. */
   texts(values: readonly string[]): RawBuilder<unknown>;
@@ -61,7 +61,7 @@ export interface SqlWords {
 
 /**
  * `folder` and `path`: the text, or a key if the text is too long for an index. `queue`: priority number, whether the
- * file is big (`bigBytes`), and folder. `extension`: such as `mkv`; empty for a name without one.
+ * file is big (`bigBytes`), whether it is urgent, and folder. `extension`: such as `mkv`; empty for a name without one.
  */
 type Inside =
   | 'folder'

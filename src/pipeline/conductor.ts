@@ -391,6 +391,8 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     uploads: uploads.list,
     /** Total bytes sent since the start, including those of aborted uploads. */
     sentBytes: uploads.sentBytes,
+    /** Returns the shortest processing time seen for a video of this size or less; null: none yet. */
+    fastestMs: rounds.sweep.fastestMs,
     /** The measured speed. A member is null while it is unknown. */
     pace: () => ({
       bytesPerSecond: uploads.bytesPerSecond(),

@@ -242,7 +242,7 @@ interface Ahead {
 }
 
 /**
- * Estimates the work ahead of a file: all lines of higher priority, and from each line of its own priority as many
+ * Estimates the work ahead of a file: all urgent files, all lines of higher priority, and from each line of its own priority as many
  * files as are ahead of it in its line. Pure.
  */
 export function filesAhead(place: QueuePosition, lines: readonly Line[]): Ahead {
@@ -256,8 +256,9 @@ export function filesAhead(place: QueuePosition, lines: readonly Line[]): Ahead 
   return ahead;
 }
 
-function startsBefore({ state, priority, folder, isBig, before }: QueuePosition, line: Line): number {
+function startsBefore({ state, priority, folder, isBig, before, isUrgent }: QueuePosition, line: Line): number {
   if (line.state !== state) return state === 'queued' ? line.files : 0;
+  if (line.isUrgent !== isUrgent) return line.isUrgent ? line.files : 0;
   if (line.priority !== priority)
     return priorities.indexOf(line.priority) < priorities.indexOf(priority) ? line.files : 0;
   return Math.min(line.files, line.folder === folder && line.isBig === isBig ? before : before + 1);

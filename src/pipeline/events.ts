@@ -81,6 +81,8 @@ export type DropcastEvent =
       /** Whether the previous try failed for the same reason. */
       readonly isRepeated: boolean;
     }
+  /** A file certainly misses its deadline `by` (epoch milliseconds). `why` is part of a sentence. */
+  | { readonly type: 'late'; readonly facts: Facts; readonly by: number; readonly why: string }
   /** The operator's request for a file cannot be carried out. `why` is a sentence without its full stop. */
   | {
       readonly type: 'refusal';

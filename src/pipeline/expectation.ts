@@ -5,12 +5,12 @@
  * - `arrived`: all files arrived in the folder on time.
  * - `live`: all files went live on time.
  * - `missing`: the deadline has passed, and not all files are in the folder.
- * - `late`: the deadline has passed and all files are in the folder, but not all are live as required.
+ * - `late`: all files are in the folder, but not all were live by the deadline, or it is certain that they will not be.
  * - `recovered`: late, but now as required.
  */
 export type ExpectationState = 'expected' | 'arrived' | 'live' | 'missing' | 'late' | 'recovered';
 
-/** An expectation for a folder, as shown by status, web page and JSON. Times are epoch milliseconds. */
+/** An expectation for a folder, or a file that misses its `ready_by`, as shown by status, web page and JSON. Times are epoch milliseconds. */
 export interface ExpectationView {
   /** Stable while the expectation does not change. */
   readonly key: string;
@@ -26,8 +26,10 @@ export interface ExpectationView {
   readonly count: number;
   readonly arrived: number;
   readonly live: number;
-  readonly until: 'live' | 'arrived';
+  readonly until: 'live' | 'arrived' | 'ready';
   readonly state: ExpectationState;
+  /** What makes it late for certain; null: it is not certain, or the deadline has passed. */
+  readonly why: string | null;
 }
 
 /**

@@ -17,6 +17,8 @@ export interface Rule {
   readonly publish: readonly string[];
   /** Upload priority; `normal` if omitted. */
   readonly priority?: Priority;
+  /** When its files must be ready; absent: at no particular time. */
+  readonly readyBy?: ReadyBy;
   /** Who is notified about its files; absent: as the folder says. */
   readonly notify?: People;
 }
@@ -28,6 +30,9 @@ export interface People {
   /** Targets for files of all other owners. */
   readonly others: readonly string[];
 }
+
+/** When a file must be ready: so long after its arrival, or at the next such time of day, in minutes since midnight. */
+export type ReadyBy = { readonly afterMs: number } | { readonly minutes: number; readonly zone: string };
 
 /** Priority of a rule's files in the upload queue. */
 export type Priority = 'high' | 'normal' | 'low';
@@ -44,6 +49,8 @@ export interface Plan {
   readonly publish: readonly string[];
   /** Upload priority; `normal` if omitted. */
   readonly priority?: Priority;
+  /** When the video must be ready; absent: at no particular time. */
+  readonly readyBy?: ReadyBy;
   /** Channel chosen by the operator. Rules and sidecars no longer change it. */
   readonly chosenChannel?: string;
   /** Channel from a sidecar that arrived too late, when the video was already in another channel. */

@@ -40,6 +40,7 @@ function planFor(
     publish: distinct(publish ?? rule.publish),
     // The default is omitted, so that equal plans compare equal.
     ...(rule.priority !== undefined && rule.priority !== 'normal' && { priority: rule.priority }),
+    ...(rule.readyBy !== undefined && { readyBy: rule.readyBy }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { estimate, untilRoomMs, type Backlog, type Limit, type Pace } from '../pipeline/estimate.ts';
+import type { EarliestWorld } from '../pipeline/earliest.ts';
 import { refusalOfAll } from '../pipeline/quota.ts';
 import { begun } from '../pipeline/sending-time.ts';
 import type { Line } from '../pipeline/file/queue.ts';
@@ -129,6 +130,22 @@ export function paceOf(daemon: ViewedDaemon): Pace {
     pollMs: poll.intervalMs,
     quietMs: publish.quietMs,
     atMostMs: publish.atMostMs,
+  };
+}
+
+/** Returns what `earliestOf` knows besides the rows. */
+export function earliestWorld(daemon: ViewedDaemon, now: number): EarliestWorld {
+  const { conductor } = daemon;
+  const { folders } = daemon.config();
+  const isLimited = (folder: string): boolean =>
+    folders.some(({ path, uploads }) => path === folder && uploads !== undefined);
+  return {
+    now,
+    pace: paceOf(daemon),
+    sent: new Map(conductor.uploads().map(({ id, sentBytes }) => [id, sentBytes])),
+    fastestMs: conductor.fastestMs,
+    mayBePassed: ({ folder, notBefore }) =>
+      notBefore !== null || isLimited(folder) || conductor.pauses.holds(folder) !== null,
   };
 }
 

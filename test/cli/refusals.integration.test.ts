@@ -19,6 +19,7 @@ const lines: Readonly<Record<string, { readonly withoutDaemon: number }>> = {
   failures: { withoutDaemon: 0 },
   'open --print': { withoutDaemon: 3 },
   'retry nothing.mp4': { withoutDaemon: 3 },
+  'first nothing.mp4': { withoutDaemon: 3 },
   'ignore nothing.mp4': { withoutDaemon: 3 },
   'pause --all': { withoutDaemon: 0 },
   'resume --all': { withoutDaemon: 0 },

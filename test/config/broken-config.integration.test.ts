@@ -239,6 +239,22 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
     '9:19 folders[0].rules[0].priority ~ high, normal or low',
   ],
   [
+    'a deadline that is no time',
+    {
+      8: `        channel: ch_main
+        ready_by: noon`,
+    },
+    '9:19 folders[0].rules[0].ready_by ~ not a deadline ~ 18:30 Europe/Berlin',
+  ],
+  [
+    'a deadline in a zone that does not exist',
+    {
+      5: `  - path: inbox
+    ready_by: "18:30 Europe/Atlantis"`,
+    },
+    '6:15 folders[0].ready_by ~ not a deadline',
+  ],
+  [
     'a limit of a folder in its rule',
     {
       8: `        channel: ch_main

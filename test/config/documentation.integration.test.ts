@@ -12,6 +12,7 @@ const [
   first = '',
   tls = '',
   sidecar = '',
+  deadlines = '',
   second = '',
   withWebhook = '',
   withLedger = '',
@@ -58,6 +59,15 @@ it('shows how folders share their rules', async () => {
   await using here = await scratch();
   const { config } = await here.load(first.replace(/folders:.*/s, second), { DROPCAST_API_KEY: 'abc' });
   expect(config?.folders.map(({ rules }) => rules.map(({ channel }) => channel))).toEqual([['ch_main'], ['ch_main']]);
+});
+
+it('shows deadlines: a rule has that of its folder, or its own', async () => {
+  await using here = await scratch();
+  const { config } = await here.load(first.replace(/folders:.*/s, deadlines), { DROPCAST_API_KEY: 'abc' });
+  expect(config?.folders.flatMap(({ rules }) => rules.map(({ match, readyBy }) => [match, readyBy]))).toEqual([
+    ['archive/**', undefined],
+    ['**', { minutes: 18 * 60 + 30, zone: 'Europe/Berlin' }],
+  ]);
 });
 
 it('shows exports without problems', async () => {

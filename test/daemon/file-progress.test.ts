@@ -175,6 +175,7 @@ describe('a file in line says when it starts:', () => {
     state: 'queued',
     priority: 'normal',
     isBig: false,
+    isUrgent: false,
     folder: '/inbox',
     files: 4,
     bytes: 2_400 * MB,

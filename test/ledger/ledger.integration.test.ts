@@ -241,6 +241,17 @@ test('the files before others in line are those of their queue, and not counted 
       ['f_6', 3],
     ]),
   );
+  const due = (afterMs: number): Partial<Facts> => ({ plan: { ...somePlan, readyBy: { afterMs } } });
+  for (const [n, other] of [due(30), due(10), due(20)].entries())
+    await opened.store.insert(someFacts({ id: `due_${n}`, path: `due_${n}`, ...other }));
+  expect(await opened.store.before(['due_0', 'due_1', 'due_2', 'f_6'], 9, [])).toEqual(
+    new Map([
+      ['due_0', 2],
+      ['due_1', 0],
+      ['due_2', 1],
+      ['f_6', 3],
+    ]),
+  );
   expect(await opened.store.before(['f_6'], 2, [])).toEqual(new Map([['f_6', 2]]));
   expect(await opened.store.before(['f_6'], 9, ['f_0', 'f_2', 'f_3'])).toEqual(new Map([['f_6', 1]]));
 });
@@ -249,12 +260,12 @@ test('the queues of waiting files are reported with their files and bytes', asyn
   await using opened = await openScratch();
   const big = { version: { ...someVersion, size: 300 * 1024 ** 2 } };
   const high = { plan: { ...somePlan, priority: 'high' as const } };
-  const rows = [{}, {}, high, big, { folder: '/other' }, { end: 'done' as const }, created, {}];
+  const rows = [{}, {}, high, big, { folder: '/other' }, { end: 'done' as const }, created, {}, { firstAt: 1 }];
   for (const [n, other] of rows.entries())
     await opened.store.insert(someFacts({ id: `f_${n}`, path: `${n}`, ...other }));
   const { folder } = someFacts();
   const { size } = someVersion;
-  const usual = { state: 'queued', priority: 'normal', isBig: false, folder, files: 1, bytes: size };
+  const usual = { state: 'queued', priority: 'normal', isBig: false, isUrgent: false, folder, files: 1, bytes: size };
   expect(new Set(await opened.store.lines(['f_7']))).toEqual(
     new Set([
       { ...usual, files: 2, bytes: 2 * size },
@@ -262,6 +273,7 @@ test('the queues of waiting files are reported with their files and bytes', asyn
       { ...usual, isBig: true, bytes: 300 * 1024 ** 2 },
       { ...usual, folder: '/other' },
       { ...usual, state: 'awaiting upload' },
+      { ...usual, isUrgent: true },
     ]),
   );
 });

@@ -52,6 +52,7 @@ const questions: readonly [string, (ports: Ports) => Promise<unknown>, string][]
   ['the place of a file in line', ({ before }) => before(['f_1'], 9, []), 'file_queue'],
   ['the lines in which files wait', ({ lines }) => lines(['f_1']), 'file_queue'],
   ['the heads of the queues', ({ heads }) => heads('queued', 4, ['f_1']), 'file_queue'],
+  ['files with a deadline', ({ rows }) => rows({ group: 'due', limit: 500 }), 'file_urgent'],
   ['rows to try again', ({ rows }) => rows({ group: 'retrying', dueBy: 5, limit: 500 }), 'file_retrying'],
   ['how many are in a state', ({ count }) => count({ states: ['awaiting upload'] }), 'file_state'],
   ['what is left to do', ({ totals }) => totals('backlog'), 'file_state'],
@@ -113,7 +114,7 @@ test.each(questions)('an index answers for %s', async (_name, ask, index) => {
   expect(plans[0]).not.toContain('SCAN other');
   // The whole of a partial index is little.
   expect(plans[0]).not.toMatch(
-    /SCAN file(?! USING INDEX file_(?:disposal|waiting|amendment|retrying|existing|empty_record))/,
+    /SCAN file(?! USING INDEX file_(?:disposal|waiting|amendment|retrying|existing|empty_record|urgent))/,
   );
 });
 

@@ -213,11 +213,63 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       await withRows(rows, async (store) => {
         expect((await store.heads('queued', 1, [])).map(({ id }) => id)).toEqual(['a', 'd', 'f', 'g', 'h', 'i']);
         expect(await store.heads('queued', 9, ['a', 'd', 'f', 'g', 'h', 'i'])).toEqual([
-          { id: 'b', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null, isSent: false },
-          { id: 'c', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null, isSent: false },
-          { id: 'e', folder: '/inbox', priority: 'normal', isBig: true, uploadUrl: null, isSent: false },
+          {
+            id: 'b',
+            folder: '/inbox',
+            priority: 'normal',
+            isBig: false,
+            urgency: null,
+            uploadUrl: null,
+            isSent: false,
+          },
+          {
+            id: 'c',
+            folder: '/inbox',
+            priority: 'normal',
+            isBig: false,
+            urgency: null,
+            uploadUrl: null,
+            isSent: false,
+          },
+          { id: 'e', folder: '/inbox', priority: 'normal', isBig: true, urgency: null, uploadUrl: null, isSent: false },
         ]);
         expect(await store.heads('awaiting upload', 9, [])).toMatchObject([{ id: 'j', uploadUrl: created.uploadUrl }]);
+      });
+    });
+
+    const due = (afterMs: number): Partial<Facts> => ({ plan: { ...somePlan, readyBy: { afterMs } } });
+
+    test('are the most urgent of those that were put first or have a deadline, and beside them the oldest of the others', async () => {
+      const rows = [
+        named('a', due(3_000)),
+        named('b'),
+        named('c', due(1_000)),
+        named('d', due(2_000)),
+        named('e', { firstAt: 5 }),
+        named('f', { firstAt: 6 }),
+        named('g', { ...due(1), ...created }),
+        named('h', { ...due(1), ...ready }),
+        named('i', { ...due(1), end: 'failed' }),
+      ];
+      await withRows(rows, async (store) => {
+        const urgencies = async (...asked: Parameters<typeof store.heads>) =>
+          (await store.heads(...asked)).map(({ id, urgency }) => [id, urgency]);
+        expect(await urgencies('queued', 1, [])).toEqual([
+          ['b', null],
+          ['f', -6],
+        ]);
+        expect(await urgencies('queued', 2, ['f'])).toEqual([
+          ['b', null],
+          ['c', 1_000],
+          ['e', -5],
+        ]);
+        expect(await urgencies('awaiting upload', 1, [])).toEqual([['g', 1]]);
+        await store.save({ ...(await store.load('f')), firstAt: null } as Facts);
+        await store.save({ ...(await store.load('e')), firstAt: null } as Facts);
+        expect(await urgencies('queued', 1, [])).toEqual([
+          ['b', null],
+          ['c', 1_000],
+        ]);
       });
     });
 
@@ -264,6 +316,23 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
           'c',
           'a',
         ]);
+      });
+    });
+
+    test('are those with a deadline, most urgent first, until they are ready or over', async () => {
+      const due = (afterMs: number): Partial<Facts> => ({ plan: { ...somePlan, readyBy: { afterMs } } });
+      const rows = [
+        named('a', { ...due(30), ...uploaded }),
+        named('b', due(20)),
+        named('c', { firstAt: 9 }),
+        named('d', { ...due(1), ...ready }),
+        named('e', { ...due(2), end: 'held' }),
+        named('f', { ...due(25), notBefore: 99 }),
+        named('g'),
+      ];
+      await withRows(rows, async (store) => {
+        expect(idsOf(await store.rows({ group: 'due', limit: 9 }))).toEqual(['c', 'b', 'f', 'a']);
+        expect(idsOf(await store.rows({ group: 'due', limit: 2 }))).toEqual(['c', 'b']);
       });
     });
 

@@ -369,12 +369,20 @@ describe('files ahead of one', () => {
     state: 'queued',
     priority: 'normal',
     isBig: false,
+    isUrgent: false,
     folder: '/a',
     files: 10,
     bytes: 10 * MB,
     ...other,
   });
-  const place: QueuePosition = { state: 'queued', priority: 'normal', isBig: false, folder: '/a', before: 3 };
+  const place: QueuePosition = {
+    state: 'queued',
+    priority: 'normal',
+    isBig: false,
+    isUrgent: false,
+    folder: '/a',
+    before: 3,
+  };
 
   test('are those of its own queue', () => {
     expect(filesAhead(place, [line({})])).toEqual({ creates: 4, files: 3, bytes: 3 * MB });
@@ -388,6 +396,11 @@ describe('files ahead of one', () => {
       files: 3,
       bytes: 3 * MB,
     });
+  });
+
+  test('are all that were put first or have a deadline', () => {
+    const due = line({ isUrgent: true, priority: 'low', files: 5, bytes: 5 * MB });
+    expect(filesAhead(place, [line({}), due]).files).toBe(3 + 5);
   });
 
   test('are all that are more urgent, and of another folder as many as of its own', () => {

@@ -3,6 +3,7 @@ import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
 import type { Facts, FileState } from '../../src/pipeline/file/facts.ts';
 import { onReturn } from '../../src/intake/stopped-files.ts';
 import { isHeldUnread, missingFeed } from '../../src/pipeline/file/reasons.ts';
+import { urgencyOf } from '../../src/pipeline/file/urgency.ts';
 import { queuedOf } from '../../src/pipeline/file/queue.ts';
 import type { Queued } from '../../src/pipeline/file/queue.ts';
 import { tooLargeCode } from '../../src/pipeline/file/failure.ts';
@@ -126,15 +127,18 @@ export class MemoryStore implements Stores {
 
   heads(state: 'queued' | 'awaiting upload', each: number, without: readonly string[]): Promise<readonly Queued[]> {
     const counts = new Map<string, number>();
-    const heads = this.all.filter((facts) => {
+    const urgency = (facts: Facts): number => queuedOf(facts).urgency ?? 0;
+    const hasOther = this.all.some((facts) => urgency(facts) !== 0);
+    const ordered = hasOther ? this.all.toSorted((one, other) => urgency(one) - urgency(other)) : this.all;
+    const heads = ordered.filter((facts) => {
       if (stateOf(facts) !== state || without.includes(facts.id)) return false;
       const { folder, priority, isBig } = queuedOf(facts);
-      const queue = `${folder} ${priority} ${isBig}`;
+      const queue = `${folder} ${priority} ${isBig} ${urgency(facts) !== 0}`;
       const before = counts.get(queue) ?? 0;
       counts.set(queue, before + 1);
       return before < each;
     });
-    return Promise.resolve(heads.map(queuedOf));
+    return Promise.resolve((hasOther ? this.all.filter((facts) => heads.includes(facts)) : heads).map(queuedOf));
   }
 
   lastStarts(limit: number): Promise<readonly Queued[]> {
@@ -166,6 +170,10 @@ export class MemoryStore implements Stores {
         return all
           .filter((facts) => stateOf(facts) === 'retrying' && (facts.notBefore ?? 0) <= wanted.dueBy)
           .toSorted((one, other) => (one.notBefore ?? 0) - (other.notBefore ?? 0));
+      case 'due':
+        return all
+          .filter((facts) => urgencyOf(facts) !== null)
+          .toSorted((one, other) => (urgencyOf(one) ?? 0) - (urgencyOf(other) ?? 0));
       case 'twins':
         return this.#twins(wanted);
       case 'stranded':

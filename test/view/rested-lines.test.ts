@@ -10,7 +10,9 @@ function slow(tookMs: number) {
       lines: async () => {
         now += tookMs;
         reads += 1;
-        return [{ state: 'queued', folder: '/in', priority: 'normal', isBig: false, files: reads, bytes: 0 }];
+        return [
+          { state: 'queued', folder: '/in', priority: 'normal', isBig: false, isUrgent: false, files: reads, bytes: 0 },
+        ];
       },
     },
     { now: () => now, elapsed: () => now },

@@ -59,8 +59,19 @@ export const actCommands: readonly CommandRow[] = [
   },
 ];
 
-/** The commands needed after a configuration change, a data loss or a move. */
+/** The commands needed now and then: for an urgent file, or after a configuration change, a data loss or a move. */
 export const rareCommands: readonly CommandRow[] = [
+  {
+    usage: 'first [names...]',
+    does: 'put waiting files before all others, the first name foremost: they get the next create request and the next upload slot; survives a restart',
+    summary: 'put waiting files before all others',
+    isSelecting: true,
+    options: [
+      new Option('--undo', 'put them back in line: they wait for their turn'),
+      new Option('--plan', 'only show how many files it affects'),
+    ],
+    load: async () => (await import('./files.ts')).first,
+  },
   {
     usage: 'add <paths...>',
     does: 'add files of a watched folder now, without waiting until they settle',

@@ -1,7 +1,7 @@
 import type { IgnoreResult } from '../../daemon/commands/ignore.ts';
 import type { ReapplyChange, ReapplyResult } from '../../daemon/commands/reapply.ts';
 import type { RetryResult } from '../../daemon/commands/retry.ts';
-import type { CommandResult, WantedFiles } from '../../daemon/commands/wanted.ts';
+import type { CommandResult, FilesResult, WantedFiles } from '../../daemon/commands/wanted.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { someNames } from '../../view/words/text.ts';
 import { commandDaemon } from '../control.ts';
@@ -78,17 +78,27 @@ export interface IgnoreOptions extends FilesOptions {
 
 /** `dropcast ignore NAME…`: marks files that must not be uploaded. `--undo` removes the mark. */
 export async function ignore(shell: Shell, options: IgnoreOptions, names: readonly string[]): Promise<number> {
-  const wanted = wantedOf(shell, names, options);
-  if (isNothing(wanted))
-    throw new CommandError(
-      'name a file, or select files by --state, --folder, --host, --cause or --query',
-      exitCodes.usage,
-    );
   const { plan: isPlanned = false, undo: isUndone = false } = options;
-  const body = { ...wanted, by: userName(shell), isUndone, isPlanned };
+  const body = { ...someWanted(shell, names, options), by: userName(shell), isUndone, isPlanned };
   const result = await command<IgnoreResult>(shell, options, { path: '/ignore', body });
   printResult(result, { shell, json: options.json }, () => textOf(ignoreLines(result, isUndone)));
   return printRefusals(shell, options, result);
+}
+
+/** `dropcast first NAME…`: puts waiting files before all others. `--undo` puts them back in line. */
+export async function first(shell: Shell, options: IgnoreOptions, names: readonly string[]): Promise<number> {
+  const { plan: isPlanned = false, undo: isUndone = false } = options;
+  const body = { ...someWanted(shell, names, options), by: userName(shell), isUndone, isPlanned };
+  const result = await command<FilesResult>(shell, options, { path: '/first', body });
+  printResult(result, { shell, json: options.json }, () => textOf(firstLines(result, isUndone)));
+  return printRefusals(shell, options, result);
+}
+
+function firstLines({ files, planned, examples }: FilesResult, isUndone: boolean): readonly string[] {
+  const place = isUndone ? 'back in line' : 'before all others';
+  if (files === 0) return [isUndone ? 'No file that was put first matches.' : 'Nothing to put first.'];
+  if (planned) return [`${counted(files, 'file')} would go ${place}, with no request.`];
+  return [`${counted(files, 'file')} ${files === 1 ? 'goes' : 'go'} ${place}: ${someNames(examples, files)}.`];
 }
 
 function ignoreLines(result: IgnoreResult, isUndone: boolean): readonly string[] {
@@ -161,6 +171,14 @@ function wantedOf(shell: Shell, names: readonly string[], options: SelectionOpti
   const { selection } = queryGiven(shell, options);
   const isSelected = Object.values(selection).some((value) => value !== undefined);
   return { names: names.map((name) => nameOf(shell, name)), ...(isSelected && { selection }) };
+}
+
+/** @throws {CommandError} when the command names and selects nothing */
+function someWanted(shell: Shell, names: readonly string[], options: SelectionOptions): WantedFiles {
+  const wanted = wantedOf(shell, names, options);
+  if (!isNothing(wanted)) return wanted;
+  const message = 'name a file, or select files by --state, --folder, --host, --cause or --query';
+  throw new CommandError(message, exitCodes.usage);
 }
 
 function isNothing({ names, selection }: WantedFiles): boolean {

@@ -17,6 +17,7 @@ import { formatBytes } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { proofsOf } from './proofs.ts';
 import type { Proofs } from './proofs.ts';
+import { readyByWords } from '../../view/words/text.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { requireLoadable } from '../read-config.ts';
 import { askFor } from '../look/show.ts';
@@ -222,7 +223,7 @@ function proofLines(proofs: Proofs | null, waitsFor: string | null): readonly st
 
 function sentLines({ route, from_sidecar: fromSidecar }: Explanation, it: string): readonly string[] {
   if (route.kind === 'held') return [`${it} would be held: ${route.why}`];
-  const { channel, title, description, tags, publish, priority } = route.plan;
+  const { channel, title, description, tags, publish, priority, readyBy } = route.plan;
   const origin = (key: (typeof fromSidecar)[number]): string => (fromSidecar.includes(key) ? '   (sidecar)' : '');
   return [
     `${it} would be sent with`,
@@ -232,6 +233,7 @@ function sentLines({ route, from_sidecar: fromSidecar }: Explanation, it: string
     `  tags         ${escapeControls(tags.join(', ')) || '-'}${origin('tags')}`,
     `  feeds        ${escapeControls(publish.join(', ')) || '-'}${origin('publish')}`,
     `  priority     ${priority ?? 'normal'}`,
+    `  ready by     ${readyBy === undefined ? '-' : readyByWords(readyBy)}`,
   ];
 }
 

@@ -147,21 +147,24 @@ function requestWords({ create, publish, amend, ask }: PlanView['requests']): st
 
 function ruleTable({ rules }: PlanView, shell: Shell): string {
   if (rules.length === 0) return '';
+  const isDated = rules.some(({ ready_by: readyBy }) => readyBy !== null);
   const columns = [
     { title: 'RULE' },
     { title: 'MATCH', cut: 'end' as const },
     { title: 'CHANNEL' },
     { title: 'FEEDS', cut: 'end' as const },
     { title: 'PRIORITY' },
+    ...(isDated ? [{ title: 'READY BY' }] : []),
     { title: 'FILES', align: 'right' as const },
     { title: 'SIZE', align: 'right' as const },
   ];
-  const rows = rules.map(({ rule, match, channel, publish, priority, files, bytes }) => [
+  const rows = rules.map(({ rule, match, channel, publish, priority, ready_by: readyBy, files, bytes }) => [
     rule,
     match,
     channel,
     publish.join(', '),
     priority,
+    ...(isDated ? [readyBy ?? '-'] : []),
     String(files),
     formatBytes(bytes),
   ]);

@@ -75,6 +75,8 @@ function describe({ file, spans, history, suspects }: ShowView): string {
     ['size', `${formatBytes(file.size)} (${file.size} bytes)`],
     ['rule', file.rule],
     ['priority', file.priority],
+    ['ready by', file.ready_by === null ? null : dayAndSecond(file.ready_by)],
+    ['first', file.first_since === null ? null : `since ${dayAndSecond(file.first_since)}`],
     ['channel', file.channel],
     ['title', file.title],
     ['description', file.description],

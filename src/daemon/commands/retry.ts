@@ -143,16 +143,13 @@ async function rearm(daemon: Daemon, wanted: Facts, how: How): Promise<string | 
   const again = isLeftOnDisk(facts) ? putAwayAgain : startAgain;
   const elsewhere = isLeftOnDisk(facts) ? whyElsewhere(daemon, facts.folder) : null;
   if (elsewhere !== null) return elsewhere;
-  const applied = await how.patience.during(facts.folder, async (isOver) => {
-    for (;;) {
-      const now = await again(daemon, facts, how);
-      if (now !== 'busy' || isOver.aborted) return now;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+  const applied = await how.patience.untilFree(facts.folder, async () => {
+    const now = await again(daemon, facts, how);
+    return now === 'busy' ? null : now;
   });
   if (applied === 'applied') return null;
   if (applied === 'ignored') return 'its state has just changed: nothing to retry';
-  return applied === 'busy' ? heldWords(daemon.fleet, facts.id) : diskHangs;
+  return applied === null ? heldWords(daemon.fleet, facts.id) : diskHangs;
 }
 
 async function startAgain(

@@ -151,6 +151,17 @@ export class Patience {
     }
   }
 
+  /** Repeats a write that returns null while a step holds the row. @returns null if that took too long */
+  async untilFree<T>(folder: string, write: () => Promise<T | null>): Promise<T | null> {
+    return this.during(folder, async (isOver) => {
+      for (;;) {
+        const written = await write();
+        if (written !== null || isOver.aborted) return written;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    });
+  }
+
   /** @returns null when the disk did not respond in time */
   async forDisk<T>(folder: string, calls: () => Promise<T>): Promise<T | null> {
     return this.during(folder, (isOver) => Promise.race([calls(), aborted(isOver).then(() => null)]));

@@ -21,6 +21,8 @@ import type { AuditCost, AuditWanted } from '../../pipeline/file/audit.ts';
 import { dismiss } from '../commands/dismiss.ts';
 import { drain, forget, hostsOf } from '../commands/hosts.ts';
 import type { DrainWanted } from '../commands/hosts.ts';
+import { first } from '../commands/first.ts';
+import type { FirstWanted } from '../commands/first.ts';
 import { ignore } from '../commands/ignore.ts';
 import type { IgnoreWanted } from '../commands/ignore.ts';
 import { adoptFolder, pause, resume } from '../commands/pause.ts';
@@ -164,6 +166,7 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
     });
   };
   post('/ignore', (body: IgnoreWanted & CommandOptions) => ignore(daemon, body, body));
+  post('/first', (body: FirstWanted & CommandOptions) => first(daemon, body, body));
   post('/retry', (body: RetryWanted & CommandOptions) => retry(daemon, body, body));
   post('/reapply', (body: WantedFiles & CommandOptions) => reapply(daemon, body, body));
   post('/undo', (body: UndoWanted) => undo(daemon, body));

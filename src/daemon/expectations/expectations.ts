@@ -9,9 +9,10 @@ import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { compileMatch } from '../../routing/match.ts';
 import type { EventStream } from '../events.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
-import { expectationWords } from '../../view/words/picture-words.ts';
+import { expectationWords, lateWhy } from '../../view/words/picture-words.ts';
 import type { NewsLines } from '../news/lines.ts';
-import { type Day, dayIn, dayName, momentIn, plusDays, weekday } from './zoned-time.ts';
+import type { createDeadlines, DeadlinesWorld } from './deadlines.ts';
+import { type Day, dayIn, dayName, momentIn, plusDays, weekday } from '../../pipeline/zoned-time.ts';
 
 /** Tracks whether the files that folders expect have arrived. Makes no requests to the service. */
 export interface Expectations extends Disposable {
@@ -29,11 +30,18 @@ export interface ExpectationsWorld {
   readonly config: () => Config;
   readonly logger: Logger;
   readonly now: () => number;
+  /** See `earliestOf`. */
+  readonly earliest: DeadlinesWorld['earliest'];
+  /** Files that miss their `ready_by`. */
+  readonly deadlines: ReturnType<typeof createDeadlines>;
   /** Called when expected files are missing, late or recovered. */
   readonly changed: (view: ExpectationView) => void;
 }
 
 const everyMs = 5_000;
+
+/** Files of one expectation whose times are estimated; of more, lateness is known when the time has come. */
+const mostEstimated = 200;
 
 /** Maximum number of files remembered per day. A higher limit would not change any result. */
 const mostCounted = 20_000;
@@ -53,6 +61,8 @@ interface Watched {
   period: Period | null;
   /** The last state reported. */
   told: ExpectationState | null;
+  /** Why the files cannot all be live in time; null: they may be. */
+  why: string | null;
   readonly files: Map<string, Counted>;
   /** File changes seen while rows are being read; null otherwise. */
   meanwhile: Facts[] | null;
@@ -77,6 +87,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
       each.files.clear();
       each.period = period;
       each.told = null;
+      each.why = null;
       const counted = [...came.filter(({ path }) => each.matches(path)), ...moved].filter(isPast);
       for (const facts of counted) note(each.files, facts);
       for (const facts of meanwhile) count(each, facts);
@@ -96,8 +107,24 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
       const { period } = each;
       const isCurrent = period !== null && at >= period.from - setBackMs && at < period.end;
       if (!isCurrent) await begin(each, periodAt(each.expectation, at));
+      each.why ??= await whyLate(each, at);
       tell(each, at);
     }
+    await world.deadlines.refresh();
+  };
+
+  /** Asks whether files that have arrived can still be live in time. */
+  const whyLate = async ({ expectation, period, files }: Watched, at: number): Promise<string | null> => {
+    const { until, count, graceMs } = expectation;
+    const deadline = (period?.by ?? 0) + graceMs;
+    const ids = [...files].flatMap(([id, { liveAt }]) => (liveAt === null ? [id] : []));
+    const missing = count - (files.size - ids.length);
+    if (until === 'arrived' || at > deadline || missing <= 0 || ids.length < missing || ids.length > mostEstimated)
+      return null;
+    const rows = await ledger.rows({ group: 'any', where: { ids } });
+    const times = rows.flatMap((facts) => world.earliest([facts]).get(facts.id) ?? []);
+    const last = times.toSorted((one, other) => one.inMs - other.inMs)[missing - 1];
+    return last !== undefined && at + last.inMs > deadline ? lateWhy(last, at) : null;
   };
 
   const tell = (each: Watched, at: number): void => {
@@ -142,7 +169,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
   const timer = setInterval(() => void refreshOnce(), everyMs);
   timer.unref();
   return {
-    list: () => watched.flatMap((each) => viewOf(each, now()) ?? []),
+    list: () => [...watched.flatMap((each) => viewOf(each, now()) ?? []), ...world.deadlines.list()],
     refresh: refreshOnce,
     [Symbol.dispose]: () => {
       unlisten();
@@ -168,6 +195,7 @@ function newlyWatched(folder: string, expectation: Expectation): Watched {
     matches: (path) => matches(path) !== null,
     period: null,
     told: null,
+    why: null,
     files: new Map(),
     meanwhile: null,
   };
@@ -179,14 +207,29 @@ function note(files: Map<string, Counted>, facts: Facts): void {
     files.set(facts.id, { arrivedAt: facts.discoveredAt, liveAt: facts.end === 'done' ? facts.endedAt : null });
 }
 
-function viewOf({ key, folder, expectation, period, files }: Watched, now: number): ExpectationView | null {
+function viewOf({ key, folder, expectation, period, files, why }: Watched, now: number): ExpectationView | null {
   if (period === null) return null;
   const { match, count, until } = expectation;
   const counted = [...files.values()];
   const { day, from, by } = period;
   const live = counted.filter(({ liveAt }) => liveAt !== null).length;
-  const state = verdict(expectation, period, counted, now);
-  return { key, folder, match, day, from, by, count, arrived: counted.length, live, until, state };
+  const is = verdict(expectation, period, counted, now);
+  const isDoomed = why !== null && is === 'arrived';
+  const state = isDoomed ? 'late' : is;
+  return {
+    key,
+    folder,
+    match,
+    day,
+    from,
+    by,
+    count,
+    arrived: counted.length,
+    live,
+    until,
+    state,
+    why: isDoomed ? why : null,
+  };
 }
 
 /** A file that counts towards an expectation. Times are epoch milliseconds. */

@@ -14,6 +14,7 @@ export type NewsType =
   | 'file'
   | 'folder'
   | 'host'
+  | 'late'
   | 'missed'
   | 'name'
   | 'operator-pause'
@@ -71,6 +72,7 @@ function subjectOf(event: DropcastEvent, links?: Pick<FeedLinks, 'find'>): (Pick
       return null;
     case 'file':
     case 'failure':
+    case 'late':
     case 'refusal': {
       const { id: file, folder, path, videoId, embedUrl } = event.facts;
       const type = event.type === 'file' && event.before === null ? 'arrival' : event.type;

@@ -2,6 +2,7 @@ import { estimate } from '../../pipeline/estimate.ts';
 import type { Backlog, Limit, QuotaRoom } from '../../pipeline/estimate.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
+import { readyByWords } from '../../view/words/text.ts';
 import { priorityOf } from '../../pipeline/file/queue.ts';
 import { learnedLimitOf, sizeLimitNote, whyTooLarge } from '../../pipeline/file/size-limit.ts';
 import type { Priority, Rule } from '../../routing/plan.ts';
@@ -28,6 +29,8 @@ export interface PlanView {
     readonly match: string;
     readonly channel: string;
     readonly priority: Priority;
+    /** When its files must be ready, in words; null: at no particular time. */
+    readonly ready_by: string | null;
     readonly publish: readonly string[];
   })[];
   /** New files that would be sent. */
@@ -184,7 +187,7 @@ async function knownOf(rows: readonly Facts[], ledger: PlanWorld['ledger']): Pro
 const nothing = { toCreate: 0, toSend: 0, bytesToSend: 0, processing: 0, toPublish: 0 };
 
 function rulesOf(rules: readonly Rule[], queued: readonly Facts[]): PlanView['rules'] {
-  return rules.flatMap(({ key, match, channel, priority, publish }) => {
+  return rules.flatMap(({ key, match, channel, priority, readyBy, publish }) => {
     const taken = queued.filter(({ plan }) => plan?.rule === key);
     if (taken.length === 0) return [];
     return [
@@ -194,6 +197,7 @@ function rulesOf(rules: readonly Rule[], queued: readonly Facts[]): PlanView['ru
         channel,
         publish,
         priority: priorityOf({ ...(priority && { priority }) }),
+        ready_by: readyBy === undefined ? null : readyByWords(readyBy),
         ...amountOf(taken),
       },
     ];

@@ -133,14 +133,16 @@ function foldersOf(before: Config, after: Config): ReloadPlan['folders'] {
 
 function described(before: Facts, after: Facts): PlannedChange {
   const [old, next] = [before.plan, after.plan];
-  const keys = ['channel', 'title', 'description', 'tags', 'publish', 'priority'] as const;
+  const keys = ['channel', 'title', 'description', 'tags', 'publish', 'priority', 'readyBy'] as const;
   const said = (plan: Plan | null, key: (typeof keys)[number]): string => JSON.stringify(plan?.[key] ?? null);
   const isTurned = (old === null) !== (next === null);
   return {
     file: before.id,
     path: `${before.folder}/${before.path}`,
     state: stateOf(before),
-    what: isTurned ? ['held'] : keys.filter((key) => said(old, key) !== said(next, key)),
+    what: isTurned
+      ? ['held']
+      : keys.filter((key) => said(old, key) !== said(next, key)).map((key) => (key === 'readyBy' ? 'ready_by' : key)),
     before: wordsOf(before),
     after: wordsOf(after),
   };

@@ -46,6 +46,8 @@ export const steps: readonly Step[] = [
     on_duplicate ${text} NOT NULL,
     after_ready ${text} NOT NULL,
     discovered_at bigint NOT NULL,
+    first_at bigint,
+    urgency bigint NOT NULL DEFAULT 0,
     intent ${text},
     suspects ${text} NOT NULL,
     video_id ${text},
@@ -109,7 +111,8 @@ export const steps: readonly Step[] = [
   CREATE INDEX file_video ON file USING hash (video_id) WHERE video_id IS NOT NULL;
   CREATE INDEX file_empty_record ON file (seq) WHERE "end" IS NOT NULL AND video_id IS NOT NULL AND uploaded_at IS NULL;
   CREATE INDEX file_request ON file (seq) WHERE intent IS NOT NULL OR suspects <> '[]';
-  CREATE INDEX file_queue ON file (state, queue, seq) WHERE ${isInLine};
+  CREATE INDEX file_queue ON file (state, queue, urgency, seq) WHERE ${isInLine};
+  CREATE INDEX file_urgent ON file (urgency, seq) WHERE urgency <> 0;
   CREATE INDEX file_cause ON file (cause, folder_key, extension, seq) WHERE ${needsPerson('code')};
   CREATE INDEX file_twin ON file (twin) WHERE state = 'skipped';
   CREATE INDEX file_later ON file (due_at) WHERE disposal = 'later';

@@ -13,6 +13,7 @@ import { isSettled, settling } from './outcome.ts';
 import { lockQuery, withoutNul, storable } from './statement.ts';
 import { createHash } from 'node:crypto';
 import { bigBytes, priorities, priorityOf } from '../../pipeline/file/queue.ts';
+import { urgencyOf } from '../../pipeline/file/urgency.ts';
 import type { Value } from '../../ledger/work.ts';
 
 /** Columns that the writer fills from a row's facts: see `derivedOf`. */
@@ -74,7 +75,7 @@ export function postgresWords(host: string, visible: () => SeenFolders | null): 
     unindexed: (column) => column,
     // With `=`, PostgreSQL assumes an even distribution, so it may scan all rows in order until it has found enough.
     isIn: (column, value) => `${column} BETWEEN ${value} AND ${value}`,
-    orderIn: (column) => `${column}, seq`,
+    orderIn: (column) => `${column}, urgency, seq`,
     texts: (values) => sql`(select value from jsonb_array_elements_text(${listOf(values)}::jsonb) as listed (value))`,
     numbers: (values) =>
       sql`(select value::bigint from jsonb_array_elements_text(${listOf(values)}::jsonb) as listed (value))`,
@@ -165,7 +166,7 @@ export function derivedOf(facts: Facts): Readonly<Record<(typeof derivedColumns)
   return {
     folder_key: keyOf(folder),
     path_key: keyOf(path),
-    queue: `${priorities.indexOf(priorityOf(plan))}${version.size > bigBytes ? 1 : 0}${keyOf(folder)}`,
+    queue: `${priorities.indexOf(priorityOf(plan))}${version.size > bigBytes ? 1 : 0}${urgencyOf(facts) === null ? 0 : 1}${keyOf(folder)}`,
     channel: plan?.channel ?? null,
     feeds: plan === null ? null : JSON.stringify(plan.publish),
     title: plan?.title ?? null,

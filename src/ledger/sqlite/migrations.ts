@@ -31,6 +31,8 @@ const migrations: readonly string[] = [
     on_duplicate TEXT NOT NULL,
     after_ready TEXT NOT NULL,
     discovered_at INTEGER NOT NULL,
+    first_at INTEGER,
+    urgency INTEGER NOT NULL DEFAULT 0,
     intent TEXT,
     suspects TEXT NOT NULL,
     video_id TEXT,
@@ -77,7 +79,8 @@ const migrations: readonly string[] = [
   CREATE INDEX file_amendment ON file (seq) WHERE amendment IS NOT NULL;
   CREATE INDEX file_video ON file (video_id) WHERE video_id IS NOT NULL;
   CREATE INDEX file_empty_record ON file (seq) WHERE "end" IS NOT NULL AND video_id IS NOT NULL AND uploaded_at IS NULL;
-  CREATE INDEX file_queue ON file (state, ${inside.queue}, seq) WHERE ${isInLine};
+  CREATE INDEX file_queue ON file (state, ${inside.queue}, urgency, seq) WHERE ${isInLine};
+  CREATE INDEX file_urgent ON file (urgency, seq) WHERE urgency <> 0;
   -- One flipped bit in a failure must not keep the ledger from being opened: broken JSON has no twin and no code.
   CREATE INDEX file_twin ON file (${inside.twin}) WHERE state = 'skipped';
   CREATE INDEX file_existing ON file (seq) WHERE "end" = 'held' AND ${inside.code} = 'existing';

@@ -9,9 +9,12 @@ import { longestText } from '../../pipeline/file/selection.ts';
 /** SQL for JSON in a row that may be damaged. Broken JSON must not prevent opening the ledger or repairing the row. */
 const whole = (column: string): string => `iif(json_valid(${column}), ${column}, '{}')`;
 
-/** SQL for the queue in which a row waits: priority number, whether the file is big (`bigBytes`), and folder. */
+/**
+ * SQL for the queue in which a row waits: priority number, whether the file is big (`bigBytes`), whether it is urgent,
+ * and folder.
+ */
 const queueName = `(CASE ${whole('plan')} ->> '$.priority' WHEN 'high' THEN '0' WHEN 'low' THEN '2' ELSE '1' END
-    || (size > 268435456) || folder)`;
+    || (size > 268435456) || (urgency <> 0) || folder)`;
 
 const failure = whole('last_failure');
 const code = `(${failure} ->> '$.code')`;
@@ -69,7 +72,7 @@ export const sqliteWords: SqlWords = {
   // A `+` keeps SQLite from using an index.
   unindexed: (column) => `+${column}`,
   isIn: (column, value) => `${column} = ${value}`,
-  orderIn: () => 'seq',
+  orderIn: () => 'urgency, seq',
   texts: listOf,
   numbers: listOf,
   textList: '(SELECT value FROM json_each(?))',

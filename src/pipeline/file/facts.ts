@@ -38,6 +38,8 @@ export interface Facts {
   readonly discoveredAt: number;
   /** Unix user who owned the file at intake; null: unknown, or no target is chosen by owner. */
   readonly owner: string | null;
+  /** When a person put the file first; null: it waits for its turn. */
+  readonly firstAt: number | null;
 
   /** Token of a create request that may be in progress or lost. Written before the request is sent. */
   readonly intent: string | null;
@@ -153,6 +155,7 @@ export function newFacts(
     owner: null,
     ...seen,
     rev: 0,
+    firstAt: null,
     suspects: [],
     replacements: 0,
     published: {},

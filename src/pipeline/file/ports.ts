@@ -43,10 +43,13 @@ export interface FileStore {
   save(facts: Facts, note?: string): Promise<Facts>;
 }
 
-/** Candidates for the next slot. Files with the same folder, priority and size class form a queue. */
+/**
+ * Candidates for the next slot. Files with the same folder, priority and size class form a queue, and the urgent ones of
+ * them another.
+ */
 export interface QueueStore {
   /**
-   * Returns the oldest files of each queue in this state.
+   * Returns the first files of each queue in this state: the most urgent, otherwise the oldest.
    *
    * @param each maximum number per queue
    * @param without ids of files that were already taken
@@ -241,8 +244,11 @@ export interface CreatedStore {
 export interface NoteStore {
   /** @returns the record, which its owner validates; null if there is none or it is damaged */
   note(name: string): Promise<unknown>;
-  /** @param record null: nothing is left to note */
-  saveNote(name: string, record: object | null): Promise<void>;
+  /**
+   * @param record null: nothing is left to note
+   * @param events report the change; written in the same transaction
+   */
+  saveNote(name: string, record: object | null, events?: readonly (EventRow | null)[]): Promise<void>;
 }
 
 /** Pauses set by people: one for each folder, and one for everything. */

@@ -1,6 +1,7 @@
 import type { Plan, Priority } from '../../routing/plan.ts';
 import { mayHaveArrived } from './facts.ts';
 import type { Facts } from './facts.ts';
+import { urgencyOf } from './urgency.ts';
 
 /** Priorities, most urgent first. */
 export const priorities = ['high', 'normal', 'low'] as const satisfies readonly Priority[];
@@ -17,6 +18,8 @@ export interface Queued {
   readonly folder: string;
   readonly priority: Priority;
   readonly isBig: boolean;
+  /** See `urgencyOf`. */
+  readonly urgency: number | null;
   readonly uploadUrl: string | null;
   /** Whether a complete body may have left; dropcast then checks with the service first. */
   readonly isSent: boolean;
@@ -27,6 +30,8 @@ export interface Line {
   readonly state: 'queued' | 'awaiting upload';
   readonly priority: Priority;
   readonly isBig: boolean;
+  /** Whether its files precede all others: see `urgencyOf`. */
+  readonly isUrgent: boolean;
   readonly folder: string;
   readonly files: number;
   readonly bytes: number;
@@ -46,6 +51,7 @@ export function queuedOf(facts: Facts): Queued {
     folder,
     priority: priorityOf(plan),
     isBig: version.size > bigBytes,
+    urgency: urgencyOf(facts),
     uploadUrl,
     isSent: mayHaveArrived(facts),
   };

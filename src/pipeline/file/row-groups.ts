@@ -11,6 +11,8 @@ export interface RowGroups {
   readonly 'in state': AtMost & { readonly state: Exclude<FileState, 'retrying'> };
   /** Files whose next try is due by this time (epoch milliseconds). Earliest deadline first. */
   readonly retrying: AtMost & { readonly dueBy: number };
+  /** Files put first or with a deadline, until they are ready or over. Most urgent first. */
+  readonly due: AtMost;
   /** Files that match a filter; without one, all files. */
   readonly any: { readonly where?: FileFilter; readonly limit?: number; readonly newestFirst?: boolean };
   /** Files that arrived in this folder since the given time (epoch milliseconds). */

@@ -1,6 +1,8 @@
 import type { LatePoll, RequestRoom } from '../estimate.ts';
 import { createAges } from '../ages.ts';
+import { stateOf } from '../file/facts.ts';
 import type { Facts } from '../file/facts.ts';
+import { urgencyOf } from '../file/urgency.ts';
 import { isCounted } from '../file/backoff.ts';
 import { deletedOnService, isBeingAdopted } from '../file/reasons.ts';
 import type { Failure } from '../file/failure.ts';
@@ -9,13 +11,13 @@ import type { RowStore } from '../file/row-groups.ts';
 import type { Wanted, PollPace } from '../request-shares.ts';
 import type { Runner } from '../steps/runner.ts';
 import { sideBySide } from './jobs.ts';
-import { pollPace, tooEarlyMs } from '../request-shares.ts';
+import { keptRequests, pollPace, tooEarlyMs } from '../request-shares.ts';
 import { createSweepRequests } from './sweep-requests.ts';
 import type { SweepAllowance, SweepResult } from './sweep-requests.ts';
 import type { Logger } from '../../log/logger.ts';
 
 export interface SweepWorld {
-  readonly store: RowStore<'in state'>;
+  readonly store: RowStore<'in state' | 'due'>;
   readonly library: Pick<VideoLibrary, 'list' | 'get'>;
   readonly receipts: Receipts;
   readonly runner: Pick<Runner, 'apply'>;
@@ -46,6 +48,9 @@ const lookEveryMs = 1_000;
 /** Number of probably ready videos that make a request worth its cost even on a short budget. */
 const worthAsking = 50;
 
+/** Files with the earliest deadlines, among which one may be worth a poll of its own. */
+const mostDue = 200;
+
 /** Assumed processing time until one has been measured. */
 const unknownMs = 5 * 60_000;
 
@@ -72,10 +77,16 @@ export function createSweep(world: SweepWorld) {
   let spent = 1;
   /** Factor that grows with each poll that found few ready videos. */
   let patience = 1;
+  /** When a file with a deadline may get a poll of its own, on the monotonic clock, and how long after that the next. */
+  let duePollAt = -Infinity;
+  let duePatience = 1;
   /** Null unless the budget delays the poll. `until`: on the monotonic clock. */
   let lateness: { readonly until: number; readonly everyMs: number } | null = null;
   let listFailure: Failure | null = null;
   let usualMs: number | null = null;
+  let seen: readonly { readonly bytes: number; readonly ms: number }[] = [];
+  /** Time between the last two polls. */
+  let unseenMs = 0;
 
   const hand = async (facts: Facts, result: SweepResult, { isAway, areGone }: Verdict): Promise<void> => {
     const id = facts.videoId ?? '';
@@ -86,8 +97,11 @@ export function createSweep(world: SweepWorld) {
     else if (video !== undefined && (video.status !== facts.remoteStatus || isFinal(video.status))) {
       const { status, message, embedUrl } = video;
       if (status === 'ready') {
-        if (ages.isMeasured(facts) && !isBeingAdopted(facts))
+        if (ages.isMeasured(facts) && !isBeingAdopted(facts)) {
           usualMs = usualMs === null ? waitedMs : 0.8 * usualMs + 0.2 * waitedMs;
+          // It may have been ready since the poll before.
+          seen = [{ bytes: facts.version.size, ms: Math.max(0, waitedMs - unseenMs) }, ...seen].slice(0, mostSeen);
+        }
         await receipts.append('ready', facts);
       }
       await runner.apply(facts.id, {
@@ -127,8 +141,36 @@ export function createSweep(world: SweepWorld) {
     );
   };
 
+  /** Returns the shortest processing time seen for a video of about this size, but not larger; null: none yet. */
+  const fastestMs = (sizeBytes: number): number | null => {
+    const alike = seen.filter(({ bytes }) => bytes <= sizeBytes && bytes >= sizeBytes / 4);
+    return alike.length === 0 ? null : Math.min(...alike.map(({ ms }) => ms));
+  };
+
+  /** Whether a poll of its own is worthwhile for a file with a deadline, which cannot wait for the next poll. */
+  const isDueOneReady = async (): Promise<boolean> => {
+    const { left, limit } = world.room();
+    if (clock.elapsed() < duePollAt || left <= keptRequests(limit)) return false;
+    return (await store.rows({ group: 'due', limit: mostDue })).some(isDueAndReady);
+  };
+
+  const isDueAndReady = (facts: Facts): boolean => {
+    const expectedMs = fastestMs(facts.version.size) ?? usualMs ?? unknownMs;
+    return urgencyOf(facts) !== null && stateOf(facts) === 'processing' && ages.of(facts) >= expectedMs;
+  };
+
+  /** Polls only the files with a deadline. The schedule of the other polls stays as it is. */
+  const sweepDue = async (files: readonly Facts[], signal: AbortSignal): Promise<void> => {
+    const result = await requests.ask(files, signal, { pages: 1, singles: 1 });
+    if (signal.aborted) return;
+    duePatience = result.seen.values().some(({ status }) => isFinal(status)) ? 1 : Math.min(64, 2 * duePatience);
+    duePollAt = clock.elapsed() + duePatience * settings().poll.intervalMs;
+    const verdict = await judge(result, signal);
+    await sideBySide(files, (facts) => hand(facts, result, verdict));
+  };
+
   /** Returns the limits of a sweep now; null if none is due. */
-  const allowance = async (): Promise<(PollPace & SweepAllowance) | null> => {
+  const allowance = async (): Promise<(PollPace & SweepAllowance & { readonly isForDue?: boolean }) | null> => {
     const [oldest] = await processing(1);
     if (oldest === undefined) {
       lateness = null;
@@ -141,6 +183,7 @@ export function createSweep(world: SweepWorld) {
     const now = clock.elapsed();
     if (at > now && lastAt + settings().poll.intervalMs <= now && (await areManyLikelyReady()))
       return { ...pace, isForOldest: true };
+    if (at > now && (await isDueOneReady())) return { ...pace, isForDue: true };
     lookAt = Math.min(at, now + lookEveryMs);
     if (at > now) world.ringAt('sweep', lookAt);
     const isLate = !pace.isFree && Math.max(pace.everyMs, at - now) > 1.5 * settings().poll.intervalMs;
@@ -154,10 +197,12 @@ export function createSweep(world: SweepWorld) {
     if (due === null && !bell.isRinging()) return;
     const files = await processing(mostSwept);
     if (files.length === 0 || (due === null && !isRung(files))) return;
+    if (due?.isForDue === true) return sweepDue(files.filter(isDueAndReady), signal);
     bell.answer();
     ages.keepOnly(files);
     const result = await requests.ask(files, signal, due ?? (await paceOf('rung')));
     if (signal.aborted) return;
+    unseenMs = clock.elapsed() - lastAt;
     // Set before the answers are passed on, so that the next sweep waits even if that fails.
     lastAt = clock.elapsed();
     spent = result.requests - result.reasons;
@@ -224,8 +269,12 @@ export function createSweep(world: SweepWorld) {
     nextAt: (): number | null => nextAt,
     /** Returns how long processing usually takes, in milliseconds; null until it is known. */
     usualMs: (): number | null => usualMs,
+    fastestMs,
   };
 }
+
+/** Videos whose processing times are remembered. */
+const mostSeen = 100;
 
 /** What the failures of a sweep prove about the service and its videos. */
 interface Verdict {

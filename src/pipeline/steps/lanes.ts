@@ -260,9 +260,11 @@ export function whyNoSlot(file: Queued, sending: readonly Queued[], limits: Limi
 /**
  * Returns why a file gets no record yet, given the files that have one or soon will. Addresses expire and empty records
  * are litter, so there are at most twice as many records as slots. A big file gets its record only when it can be sent,
- * because a request costs little compared with its upload. Pure.
+ * because a request costs little compared with its upload. Only urgent files count for an urgent one, whose record must
+ * be there when the next slot is free. Pure.
  */
-export function whyNotAhead(file: Queued, ahead: readonly Queued[], limits: Limits): NoSlot | null {
+export function whyNotAhead(file: Queued, others: readonly Queued[], limits: Limits): NoSlot | null {
+  const ahead = file.urgency === null ? others : others.filter(({ urgency }) => urgency !== null);
   return whyNot(file, ahead, limits, 2) ?? (ahead.length >= 2 * limits.uploads ? 'all' : null);
 }
 

@@ -1,4 +1,5 @@
 import { PageError, type Action, type PageWorld, type Sent } from './world.ts';
+import { first } from '../../daemon/commands/first.ts';
 import { ignore } from '../../daemon/commands/ignore.ts';
 import { retry } from '../../daemon/commands/retry.ts';
 import type { CommandResult } from '../../daemon/commands/wanted.ts';
@@ -17,6 +18,12 @@ const ignoreFile: Action = ({ daemon }, { part }) =>
 
 const unignoreFile: Action = ({ daemon }, { part }) =>
   done(part('id'), ignore(daemon, { names: [part('id')], by: byPage, isUndone: true }));
+
+const firstFile: Action = ({ daemon }, { part }) =>
+  done(part('id'), first(daemon, { names: [part('id')], by: byPage }));
+
+const unfirstFile: Action = ({ daemon }, { part }) =>
+  done(part('id'), first(daemon, { names: [part('id')], by: byPage, isUndone: true }));
 
 /** @throws {PageError} 409 with the reason why nothing was done */
 async function done(id: string, result: Promise<Pick<CommandResult, 'refused'>>): Promise<string> {
@@ -135,6 +142,8 @@ export const actions: readonly (readonly [path: string, action: Action])[] = [
   ['/files/many', actOnMany],
   ['/files/:id/retry', retryFile],
   ['/files/:id/ignore', ignoreFile],
+  ['/files/:id/first', firstFile],
+  ['/files/:id/unfirst', unfirstFile],
   ['/folders/pause', pauseFolder],
   ['/folders/resume', resumeFolder],
   ['/folders/accept', acceptFolder],

@@ -6,6 +6,7 @@ import { stateOf, type Facts } from '../../pipeline/file/facts.ts';
 import type { NoteStore } from '../../pipeline/file/ports.ts';
 import { priorityOf } from '../../pipeline/file/queue.ts';
 import { channelRefusal } from '../../pipeline/file/reasons.ts';
+import { deadlineOf } from '../../pipeline/file/urgency.ts';
 import { causeKey } from '../../pipeline/file/selection.ts';
 import type { LiveUpload } from '../../pipeline/steps/uploads.ts';
 import type { FleetView } from '../hosts/fleet-view.ts';
@@ -47,6 +48,10 @@ export interface FileView {
   readonly rule: string | null;
   /** `high`, `normal` or `low`; null until a rule accepts the file. */
   readonly priority: string | null;
+  /** When the video must be ready; null: at no particular time. */
+  readonly ready_by: number | null;
+  /** When a person put the file before all others; null: it waits for its turn. */
+  readonly first_since: number | null;
   readonly channel: string | null;
   readonly title: string | null;
   readonly description: string | null;
@@ -104,6 +109,8 @@ function fileView(facts: Facts, live: Live = {}): FileView {
     ready_at,
     rule: plan?.rule ?? null,
     priority: plan && priorityOf(plan),
+    ready_by: deadlineOf(facts),
+    first_since: facts.firstAt,
     channel: plan?.channel ?? null,
     title: plan?.title ?? null,
     description: plan?.description ?? null,

@@ -2,6 +2,7 @@ import type { LineRows } from '../../ledger/queues.ts';
 import { filesAhead, startsInMs } from '../../pipeline/estimate.ts';
 import { feedsToPublish, stateOf, type Facts, type FileState } from '../../pipeline/file/facts.ts';
 import { bigBytes, queuedOf, type Line } from '../../pipeline/file/queue.ts';
+import { deadlineOf, urgencyOf } from '../../pipeline/file/urgency.ts';
 import type { FeedWait } from '../../pipeline/rounds/publish.ts';
 import type { PollTrouble } from '../../pipeline/rounds/sweep.ts';
 import { noneTakesWords, waitsElsewhere } from '../hosts/host-words.ts';
@@ -32,7 +33,8 @@ export async function placesInLine(
   files: readonly Facts[],
 ): Promise<ReadonlyMap<string, QueuePlace>> {
   const inLine = files
-    .filter((facts) => isBeforeUpload(stateOf(facts)) && !held.includes(facts.id))
+    // Urgent files wait in no line.
+    .filter((facts) => isBeforeUpload(stateOf(facts)) && urgencyOf(facts) === null && !held.includes(facts.id))
     .slice(0, mostPlaces);
   if (inLine.length === 0) return new Map();
   const ids = inLine.map(({ id }) => id);
@@ -61,7 +63,7 @@ function untilStart(
   const mayNotBegin = state === 'queued' && (isRefused || conductor.createsWaitUntil() !== null);
   if (conductor.pause() !== null || mayNotBegin || noSlot === 'folder' || noSlot === 'kept for small') return null;
   const uploads = conductor.uploads().map(({ sizeBytes, sentBytes }) => Math.max(0, sizeBytes - sentBytes));
-  return startsInMs(filesAhead({ ...queuedOf(facts), state, before }, lines), uploads, paceOf(daemon));
+  return startsInMs(filesAhead({ ...queuedOf(facts), state, before, isUrgent: false }, lines), uploads, paceOf(daemon));
 }
 
 /** Describes what a file is waiting for when nothing went wrong; null: no wait is known. */
@@ -74,16 +76,24 @@ export function waitsFor({ daemon, waits }: Moment, facts: Facts, place: QueuePl
   const wait = waits.find((each) => holdsUp(each, facts) && (elsewhere === null || each.cause !== 'upload window'));
   if (wait !== undefined) return fileWaitWords(wait, now);
   if (elsewhere !== null) return elsewhere.why;
-  if (state === 'awaiting upload') return whyInLine(daemon, facts, place) ?? 'waiting for an upload slot';
+  const turn = turnWords(facts, now);
+  if (state === 'awaiting upload') return whyInLine(daemon, facts, place) ?? `waiting for an upload slot${turn}`;
   if (state === 'retrying') return null;
   const isAsking = gate.snapshot().waiting > 0;
-  if (state === 'queued' && !isAsking) return whyInLine(daemon, facts, place) ?? 'waiting for its turn';
+  if (state === 'queued' && !isAsking) return whyInLine(daemon, facts, place) ?? `waiting for its turn${turn}`;
   const limit = waits.find(({ cause }) => cause === 'rate limit');
   if (limit !== undefined) return fileWaitWords(limit, now);
   if (state === 'queued') return 'waiting for the hourly request budget';
   if (state === 'awaiting publish') return publishWords(facts, conductor.feedsWaiting(), now);
   const trouble = conductor.pollTrouble();
   return trouble && pollWords(trouble, now);
+}
+
+/** Says why a file precedes others. */
+function turnWords(facts: Facts, now: number): string {
+  if (facts.firstAt !== null) return ', before all others';
+  const deadline = deadlineOf(facts);
+  return deadline === null ? '' : `, to be ready by ${clockTime(deadline, now)}`;
 }
 
 /** Whether a wait keeps a file from its next step. A rate limit only delays the file. */

@@ -2,6 +2,7 @@ import type { DropcastEvent, NameKind } from '../../pipeline/events.ts';
 import { stateOf, type Facts } from '../../pipeline/file/facts.ts';
 import { channelRefusal, isHeldByRules, isIgnored, isTakenBack, wasThereBefore } from '../../pipeline/file/reasons.ts';
 import { headingOf, ofName, ofPause, waitWords, pauseWords, obstacleOf, overWords } from '../waits.ts';
+import { lateWords } from './picture-words.ts';
 import { size, capitalised, clockTime } from './text.ts';
 
 export type NewsLevel = 'info' | 'warn' | 'error';
@@ -43,6 +44,8 @@ export function eventWords(event: DropcastEvent, now: number): EventWords | null
       return words('info', overWords(obstacleOf(event.pause)));
     case 'operator-pause':
       return ofOperatorPause(event, now);
+    case 'late':
+      return words('warn', 'Late', capitalised(lateWords(event, now)));
     case 'refusal':
       return words('warn', 'Request refused', capitalised(event.why));
     case 'folder':

@@ -1,6 +1,7 @@
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 import type { DaySlot, Sentence, DeafTargetView } from '../picture/picture.ts';
-import { clockTime } from './text.ts';
+import type { Earliest } from '../../pipeline/earliest.ts';
+import { clockTime, size } from './text.ts';
 import type { Comparison } from '../../pipeline/rounds/adopt.ts';
 
 /** The facts behind the headline sentence. */
@@ -102,7 +103,7 @@ function count(files: number): string {
 
 /** Describes an expectation's state in a few words, for status and page: `1 of 2 files missing since 18:30`. */
 export function expectationWords(
-  { state, count, arrived, live, by, until }: Omit<ExpectationView, 'key' | 'folder' | 'match' | 'day' | 'from'>,
+  { state, count, arrived, live, by, until, why }: Omit<ExpectationView, 'key' | 'folder' | 'match' | 'day' | 'from'>,
   now: number,
 ): string {
   const time = clockTime(by, now);
@@ -116,6 +117,8 @@ export function expectationWords(
     case 'missing':
       return `${count - arrived} of ${fileWords(count)} missing since ${time}`;
     case 'late':
+      if (until === 'ready') return lateWords({ by, why: why ?? '' }, now);
+      if (why !== null) return `there, but ${lateWords({ by, why }, now, 'live')}`;
       return `there, but ${count - Math.min(count, live)} of ${fileWords(count)} not live since ${time}`;
     case 'recovered':
       return `${until === 'live' ? 'live' : 'there'}, too late for ${time}`;
@@ -123,6 +126,29 @@ export function expectationWords(
       return state satisfies never;
   }
 }
+
+/** Describes a deadline that is certainly missed: `cannot be ready by 18:30: 4.2 GB are left to send`. Pure. */
+export function lateWords(
+  { by, why }: { readonly by: number; readonly why: string },
+  now: number,
+  until = 'ready',
+): string {
+  const time = clockTime(by, now);
+  return `${now <= by ? `cannot be ${until} by ${time}` : `not ${until} since ${time}`}: ${why}`;
+}
+
+/** Says what makes a file late, and how late. Pure. */
+export function lateWhy({ because, bytes, inMs }: Earliest, now: number): string {
+  const left = because === 'bytes' && bytes > 0 ? `${size(bytes)} are left to send` : lateReasons[because];
+  return inMs === 0 ? left : `${left}; ready at ${clockTime(now + inMs, now)} at the earliest`;
+}
+
+const lateReasons: Readonly<Record<Earliest['because'], string>> = {
+  bytes: 'it waits for its upload',
+  requests: 'its create request waits for the hourly request budget',
+  retry: 'it waits for its next try',
+  processing: 'the service processes it',
+};
 
 function fileWords(count: number): string {
   return count === 1 ? '1 file' : `${count} files`;

@@ -28,6 +28,7 @@ export const printers: Readonly<Record<string, readonly string[]>> = {
   hosts: ['hosts'],
   'hosts drain': ['drainHost'],
   'hosts forget': ['forgetHost'],
+  first: ['first'],
   ignore: ['ignore'],
   'ledger copy': ['copyLedgerCommand'],
   ls: ['ls', 'lsLeftOut'],

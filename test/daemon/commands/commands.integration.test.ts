@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
+import { first } from '../../../src/daemon/commands/first.ts';
 import { ignore } from '../../../src/daemon/commands/ignore.ts';
 import { pause, resume } from '../../../src/daemon/commands/pause.ts';
 import { publish } from '../../../src/daemon/commands/publish.ts';
@@ -165,6 +166,39 @@ test('finished files that a selection holds are left for one reason, however man
   for (const name of ['1.mpg', '2.mpg']) await station.reaches(name, 'done');
   const { left } = await ignore(station.daemon, { names: [], selection: {}, by: 'anna' }, { isPlanned: true });
   expect(left).toMatchObject([{ files: 2, why: expect.stringContaining('`dropcast videos delete ID`') }]);
+});
+
+test('a file that is put first is sent before those that came earlier, also after a restart; undone, it waits for its turn', async () => {
+  const station = await open();
+  await using _ = station;
+  await pause(station.daemon, { folders: [station.inbox], until: null, by: 'anna' });
+  // Files of one size would be compared first.
+  const names = ['1.mpg', '22.mpg', '333.mpg', '4444.mpg'];
+  for (const name of names) {
+    await station.drop(name);
+    await station.reaches(name, 'queued');
+  }
+  const put = await first(station.daemon, { names: ['4444.mpg', '333.mpg', 'no.mpg'], by: 'anna' });
+  expect(put).toMatchObject({ files: 2, requests: 0, refused: [{ name: 'no.mpg' }] });
+  expect(await first(station.daemon, { names: ['22.mpg'], by: 'bob' }, { isPlanned: true })).toMatchObject({
+    files: 1,
+  });
+  expect(await first(station.daemon, { names: ['1.mpg', '333.mpg'], by: 'bob', isUndone: true })).toMatchObject({
+    files: 1,
+    refused: [{ name: '1.mpg', why: 'not put first' }],
+  });
+  await station.restart();
+  await station.daemon.folders.rescan();
+  await resume(station.daemon, { folder: station.inbox, by: 'anna' });
+  for (const name of names) await station.reaches(name, 'done');
+  const titles = Array.from(station.host.videos.values(), ({ title }) => title);
+  expect(titles).toEqual(['4444', '1', '22', '333']);
+  const { id } = (await station.facts('4444.mpg')) ?? { id: '' };
+  const notes = (await station.daemon.ledger.history(id)).map(({ note }) => note);
+  expect(notes).toContain('put first by anna');
+  expect(await first(station.daemon, { names: ['4444.mpg'], by: 'anna' })).toMatchObject({
+    refused: [{ why: 'done: it waits for no turn' }],
+  });
 });
 
 test('many files of one kind are ignored by their state, with the pattern that excludes further ones; undone, they continue', async () => {

@@ -32,6 +32,8 @@ async function folderThatExpects(directory: string, start: string, expect: reado
     config: { folders: [{ path: '/in', expect }] } as unknown as Config,
     /** After the ledger has read the files of a day, and before it is known what they are: may wait, or fail. */
     onceRead: async (): Promise<void> => undefined,
+    /** How long a file needs at least, by id. */
+    needsMs: {} as Readonly<Record<string, number>>,
   };
   const told: string[] = [];
   const expectations = stack.use(
@@ -48,6 +50,9 @@ async function folderThatExpects(directory: string, start: string, expect: reado
       config: () => world.config,
       logger: silentLogger,
       now: () => world.now,
+      earliest: (due) =>
+        new Map(due.map(({ id }) => [id, { inMs: world.needsMs[id] ?? 0, because: 'processing', bytes: 0 }])),
+      deadlines: { list: () => [], refresh: async () => undefined },
       changed: ({ day, state }) => told.push(`${day} ${state}`),
     }),
   );
@@ -365,7 +370,7 @@ test.each([
   ['late', 'live', 'there, but 0 of 1 file not live since 18:30'],
 ] as const)('%s of one file that is expected until it is %s: %s', (state, until, words) => {
   const by = new Date('2026-11-18T18:30').getTime();
-  expect(expectationWords({ state, by, count: 1, arrived: 1, live: 3, until }, by)).toBe(words);
+  expect(expectationWords({ state, by, count: 1, arrived: 1, live: 3, until, why: null }, by)).toBe(words);
 });
 
 test.each([
@@ -377,5 +382,22 @@ test.each([
   ['recovered', 'live, too late for 18:30'],
 ] as const)('%s is reported as: %s', (state, words) => {
   const by = new Date('2026-11-18T18:30').getTime();
-  expect(expectationWords({ state, by, count: 2, arrived: 1, live: 0, until: 'live' }, by)).toBe(words);
+  expect(expectationWords({ state, by, count: 2, arrived: 1, live: 0, until: 'live', why: null }, by)).toBe(words);
+});
+
+test('files that are there and cannot all be live in time are late before the time has come, once', async () => {
+  await using scratch = await scratchDirectory();
+  await using here = await folderThatExpects(scratch.path, '2026-11-18T17:00', [{ ...evening, count: 2 }]);
+  for (const id of ['a', 'b', 'c']) await here.write(id, {});
+  here.world.needsMs = { a: 60_000, b: 25 * 60_000, c: 40 * 60_000 };
+  await here.at('2026-11-18T17:04');
+  expect([here.states(), here.told]).toEqual([['2026-11-18 arrived'], []]);
+  await here.at('2026-11-18T17:06');
+  expect([here.states(), here.told]).toEqual([['2026-11-18 late'], ['2026-11-18 late']]);
+  const [view] = here.expectations.list();
+  const words = view === undefined ? '' : expectationWords(view, here.world.now);
+  expect(words).toMatch(/^there, but cannot be live by .*: the service processes it; ready at .* at the earliest$/);
+  here.world.needsMs = {};
+  await here.at('2026-11-18T17:31');
+  expect(here.told).toEqual(['2026-11-18 late']);
 });

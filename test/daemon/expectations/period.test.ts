@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { periodAt } from '../../../src/daemon/expectations/expectations.ts';
-import { dayIn, momentIn } from '../../../src/daemon/expectations/zoned-time.ts';
+import { dayIn, momentIn } from '../../../src/pipeline/zoned-time.ts';
 import { parseDays } from '../../../src/config/day-window.ts';
 
 const berlin = 'Europe/Berlin';

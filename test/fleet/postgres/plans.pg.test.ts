@@ -95,6 +95,7 @@ const questions: readonly [string, (rows: Rows) => Promise<unknown>][] = [
   ['the first full disk marks', ({ fullMarks }) => fullMarks(['/inbox'])],
   ['the file with these bytes', ({ atLocation }) => atLocation(someFacts().version)],
   ['rows in a state', ({ rows }) => rows({ group: 'in state', state: 'queued', limit: 10 })],
+  ['files with a deadline', ({ rows }) => rows({ group: 'due', limit: 50 })],
   ['rows to try again', ({ rows }) => rows({ group: 'retrying', dueBy: 5, limit: 500 })],
   ['local files to put away', ({ rows }) => rows({ group: 'to put away', limit: 8 })],
   ['metadata to send', ({ rows }) => rows({ group: 'to amend', limit: 8 })],

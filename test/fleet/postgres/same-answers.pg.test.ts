@@ -90,6 +90,7 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
   } = {
     'in state': [{ group: 'in state', state: 'held', limit }],
     retrying: [{ group: 'retrying', dueBy: 8, limit }],
+    due: [{ group: 'due', limit }],
     any: [
       { group: 'any', where: { states: ['done', 'queued'], openSince: 3 }, limit: 9, newestFirst: true },
       { group: 'any', limit: 9 },

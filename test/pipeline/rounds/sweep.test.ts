@@ -7,7 +7,7 @@ import { createSweep } from '../../../src/pipeline/rounds/sweep.ts';
 import type { PollTrouble } from '../../../src/pipeline/rounds/sweep.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { recordingLogger } from '../silent-logger.ts';
-import { failure, someFacts, uploaded } from '../some-facts.ts';
+import { failure, someFacts, somePlan, uploaded } from '../some-facts.ts';
 import { someRoom } from '../some-room.ts';
 import { TestClock } from '../test-clock.ts';
 
@@ -154,6 +154,44 @@ describe('the sweep', () => {
   });
 
   // A clip after a film of two hours was not asked about for ten minutes, with 980 of 1,000 requests left.
+  test('where the budget is short, a file with a deadline is asked about once videos of its size were ready, and less often each time in vain', async () => {
+    const due = { ...processing, plan: { ...somePlan, readyBy: { afterMs: 1 } } };
+    const words = new Map<string, string>();
+    const opened = open([{ ...processing, processingSince: 10_000 }], (id) => says(words.get(id) ?? 'processing')(id));
+    const { sweep, clock, store, world, spent, fastestMs } = opened;
+    await sweep();
+    clock.advance(60_000);
+    await sweep();
+    clock.advance(15_000);
+    words.set('vid_1', 'ready');
+    await sweep();
+    // It may have been ready since the poll before.
+    expect([fastestMs(5_000), fastestMs(30_000), fastestMs(4_000)]).toEqual([60_000, null, null]);
+    store.all.splice(0, 1);
+    world.used = 940;
+    const since = clock.now();
+    for (const [n, facts] of [due, processing].entries())
+      await store.insert({ ...facts, id: `f_${n}`, videoId: `vid_new_${n}`, processingSince: since });
+    const before = spent.length;
+    const course: number[] = [];
+    for (let ms = 0; ms <= 300_000; ms += 5_000) {
+      await sweep();
+      course.push(spent.length - before);
+      clock.advance(5_000);
+    }
+    // At 60 s, and then after 30, 60 and 120 s; the ordinary poll comes at 80 s.
+    expect(course.flatMap((asked, n) => (asked > (course[n - 1] ?? 0) ? [5 * n] : []))).toEqual([60, 80, 90, 150, 270]);
+    words.set('vid_new_0', 'ready');
+    clock.advance(240_000);
+    await sweep();
+    expect(opened.events.at(-1)).toMatchObject({ type: 'REMOTE_STATUS', status: 'ready' });
+    world.used = 1_000;
+    const used = spent.length;
+    clock.advance(600_000);
+    await sweep();
+    expect(spent.length).toBe(used);
+  });
+
   test('while the budget is not short, no file waits for what is usual', async () => {
     const { sweep, clock, store, world } = open([{ ...processing, processingSince: 10_000 }], says('ready'));
     clock.advance(600_000);

@@ -7,12 +7,14 @@ const one = (other: Partial<Queued> = {}): Queued => ({
   folder: '/in',
   priority: 'normal',
   isBig: false,
+  urgency: null,
   uploadUrl: null,
   isSent: false,
   ...other,
 });
 const big = one({ isBig: true });
 const small = one();
+const due = one({ urgency: 1 });
 const limits = { uploads: 4, folderUploads: new Map([['/limited', 2]]) };
 const limited = one({ folder: '/limited' });
 const limitedBig = one({ folder: '/limited', isBig: true });
@@ -37,6 +39,9 @@ test.each<[string, Queued, readonly Queued[], ReturnType<typeof whyNotAhead>]>([
   ['the ninth file', small, Array.from({ length: 8 }, () => small), 'all'],
   ['the fifth of a folder that may send two', limited, [limited, limited, limited, limited], 'folder'],
   ['the third big one of that folder', limitedBig, [limitedBig, limitedBig], 'folder'],
+  ['the ninth file, which has a deadline', due, Array.from({ length: 8 }, () => small), null],
+  ['the ninth with a deadline', due, Array.from({ length: 8 }, () => due), 'all'],
+  ['the ninth file, after eight with a deadline', small, Array.from({ length: 8 }, () => due), 'all'],
 ])('records ahead, %s: %s', (_name, file, ahead, why) => {
   expect(whyNotAhead(file, ahead, limits)).toBe(why);
 });

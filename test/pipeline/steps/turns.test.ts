@@ -23,7 +23,14 @@ function startedOf(waiting: Named[], count: number): string[] {
 }
 
 const many = (count: number, name: string, other: Partial<Turn> = {}): Named[] =>
-  Array.from({ length: count }, () => ({ name, folder: '/in', priority: 'normal', isBig: false, ...other }));
+  Array.from({ length: count }, () => ({
+    name,
+    folder: '/in',
+    priority: 'normal',
+    isBig: false,
+    urgency: null,
+    ...other,
+  }));
 
 const share = (names: readonly string[], name: string): number => names.filter((other) => other === name).length;
 
@@ -61,6 +68,28 @@ describe('the next turn', () => {
     );
   });
 
+  test('belongs to the file that was put first, then to the earliest deadline, whatever their folder, priority and size', () => {
+    const files = [
+      ...many(3, 'high', { priority: 'high' }),
+      ...many(1, 'later', { urgency: 1_000, priority: 'high' }),
+      ...many(1, 'earlier', { urgency: 900, priority: 'low', isBig: true, folder: '/other' }),
+      ...many(1, 'first', { urgency: -5, isBig: true }),
+      ...many(1, 'put first after it', { urgency: -6, priority: 'low' }),
+    ];
+    expect(startedOf(files, 5)).toEqual(['put first after it', 'first', 'earlier', 'later', 'high']);
+  });
+
+  test('belongs to one file without a deadline after sixteen with one, and deadlines change no share of the others', () => {
+    const files = [
+      ...many(170, 'due', { urgency: 1 }),
+      ...many(30, 'normal'),
+      ...many(30, 'high', { priority: 'high' }),
+    ];
+    const started = startedOf(files, 170);
+    expect(started.slice(0, 18)).toEqual([...many(16, 'due').map(({ name }) => name), 'high', 'due']);
+    expect([share(started, 'due'), share(started, 'high'), share(started, 'normal')]).toEqual([160, 8, 2]);
+  });
+
   test('continues after a restart where it was', () => {
     const files = [...many(30, 'normal'), ...many(30, 'high', { priority: 'high' })];
     const before = many(3, 'high', { priority: 'high' });
@@ -79,11 +108,14 @@ const anyFile = fc.record({
   folder: fc.constantFrom('/a', '/b', '/c'),
   priority: fc.constantFrom(...priorities),
   isBig: fc.boolean(),
+  urgency: fc.option(fc.integer({ min: -9, max: 9 }), { freq: 1 }),
 });
 
 /** Of each priority at least one start in so many; then round the folders; then small and big ones. */
 const oneIn: Readonly<Record<Priority, number>> = { high: 3, normal: 8, low: 20 };
 const folders = 3;
+/** Of the files without a deadline, one in so many starts. */
+const othersOneIn = 17;
 const sizes = 5;
 
 test('comes to every file within a bounded number of starts, whatever arrives in the meantime, and however often it restarts', () => {
@@ -95,8 +127,14 @@ test('comes to every file within a bounded number of starts, whatever arrives in
       fc.nat(6),
       (before, watched, flood, restartEvery) => {
         const isOfItsQueue = (file: Turn): boolean =>
-          file.folder === watched.folder && file.priority === watched.priority && file.isBig === watched.isBig;
-        const bound = (before.filter(isOfItsQueue).length + 1) * oneIn[watched.priority] * folders * sizes;
+          file.urgency === null &&
+          file.folder === watched.folder &&
+          file.priority === watched.priority &&
+          file.isBig === watched.isBig;
+        // Only deadlines that keep coming can pass over a file that has one.
+        fc.pre(watched.urgency === null);
+        const ordinary = (before.filter(isOfItsQueue).length + 1) * oneIn[watched.priority] * folders * sizes;
+        const bound = ordinary * othersOneIn;
         const waiting: Turn[] = [...before, watched];
         const started: Turn[] = [];
         let turns = new Turns();

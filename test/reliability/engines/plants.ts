@@ -23,8 +23,8 @@ export const enginePlants: readonly FleetPlant[] = [
     changes: [
       {
         file: 'src/fleet/postgres/words.ts',
-        from: 'orderIn: (column) => `${column}, seq`,',
-        to: 'orderIn: (column) => `${column}, seq desc`,',
+        from: 'orderIn: (column) => `${column}, urgency, seq`,',
+        to: 'orderIn: (column) => `${column}, urgency, seq desc`,',
       },
     ],
   },

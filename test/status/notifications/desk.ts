@@ -51,6 +51,7 @@ export const missingFile = (place: string, folder: string): ExpectationView => (
   live: 0,
   until: 'live',
   state: 'missing',
+  why: null,
 });
 
 /** A desk with a directory of its own, which knows what there was before. */

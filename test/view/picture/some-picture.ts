@@ -209,6 +209,7 @@ export function busyPicture(): LivePicture {
         live: 1,
         until: 'live',
         state: 'missing',
+        why: null,
       },
     ],
     deaf_targets: [{ name: 'ops', type: 'webhook', why: 'answered 503', since: noon - 20 * minute, waiting: 3 }],

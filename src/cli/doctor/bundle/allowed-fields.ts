@@ -56,6 +56,7 @@ const row = {
   amendment: 'plain',
   disposal: 'plain',
   owner: 'set',
+  firstAt: 'plain',
   rule: 'plain',
   channel: 'plain',
   title: 'name',
@@ -63,6 +64,7 @@ const row = {
   tags: 'name',
   publish: 'plain',
   priority: 'plain',
+  readyBy: 'plain',
   chosenChannel: 'plain',
   refusedChannel: 'plain',
   sidecar: 'plain',
@@ -112,7 +114,7 @@ export const allowed = {
   findings: { ...plain('findings level isHung'), ...kinds('ours', 'name skipped why') },
   configuration: {
     ...plain(`folders existing on_change on_duplicate after_ready delete after when_full done_marker settle rescan watch
-      uploads rules channel publish priority expect count days grace until quiet at_most
+      uploads rules channel publish priority ready_by expect count days grace until quiet at_most
       retry attempts first max poll interval give_up_after log format level concurrency protocol bandwidth max_size
       stall_timeout window content_type service idempotency_key marker quota minutes per resets size videos requests_per_hour
       webhook_scheme webhook_header type on every idle_days daily_at tls status listen ledger`),

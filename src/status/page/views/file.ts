@@ -72,14 +72,16 @@ async function relatives({ daemon }: PageWorld, facts: Facts): Promise<Html | ''
   return html`<p><a href="${fileAddress(newest.id)}">A newer file</a> is at its path now.</p>`;
 }
 
-function buttons({ id, state, local, code }: ShowView['file']): Html {
+function buttons({ id, state, local, code, first_since: firstSince }: ShowView['file']): Html {
   const isIgnored = state === 'skipped' && code === 'ignored';
   const isStanding =
     ['failed', 'held', 'retrying', 'skipped'].includes(state) || local === 'waiting' || local === 'refused';
   const isIgnorable = ['queued', 'awaiting upload', 'retrying', 'failed', 'held'].includes(state);
+  const mayBeFirst = ['queued', 'awaiting upload', 'retrying'].includes(state);
   const at = fileAddress(id);
   return html`<div class="row">
     ${isIgnored ? button(`${at}/unignore`, 'Stop ignoring it', 'main') : isStanding ? button(`${at}/retry`, 'Retry', 'main') : ''}
+    ${mayBeFirst ? (firstSince === null ? button(`${at}/first`, 'Put first') : button(`${at}/unfirst`, 'Put back in line')) : ''}
     ${
       isIgnorable
         ? confirmed(`${at}/ignore`, {
@@ -241,6 +243,11 @@ export function planFacts(
               </ul>`,
         ],
         ['Priority', file.priority],
+        ['Ready by', file.ready_by === null ? null : momentAndSpan(file.ready_by, now)],
+        [
+          'First',
+          file.first_since === null ? null : html`before all others, since ${momentAndSpan(file.first_since, now)}`,
+        ],
         ['Rule', ruleWords(file.rule, config)],
       ])}
     </div>

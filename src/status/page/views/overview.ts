@@ -36,6 +36,7 @@ export async function overview({ daemon, picture, now, mayChange }: PageWorld): 
       'arrival',
       'file',
       'failure',
+      'late',
       'feed',
       'paused',
       'resumed',

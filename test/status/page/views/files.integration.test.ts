@@ -198,7 +198,7 @@ describe('the view of one file', () => {
 
   test.for([
     ['f_3', ['/files/f_3/retry', '/files/f_3/ignore']],
-    ['f_0', ['/files/f_0/ignore']],
+    ['f_0', ['/files/f_0/first', '/files/f_0/ignore']],
     ['f_2', []],
     ['f_old', []],
   ] as const)('offers what can be done now: %s', async ([id, forms]) => {
