@@ -1,5 +1,3 @@
-import type { ReadyBy } from '../../routing/plan.ts';
-
 /** Formats epoch milliseconds in local time: `2026-11-23 14:20`. */
 export function dayAndTime(atMs: number): string {
   const at = new Date(atMs);
@@ -28,12 +26,6 @@ export function clockDay(at: Date): string {
 
 function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
-}
-
-/** Example: `30 min after it arrived`, `18:30 Europe/Berlin`. */
-export function readyByWords(readyBy: ReadyBy): string {
-  if ('afterMs' in readyBy) return `${Number((readyBy.afterMs / 60_000).toFixed(1))} min after it arrived`;
-  return `${twoDigits(Math.floor(readyBy.minutes / 60))}:${twoDigits(readyBy.minutes % 60)} ${readyBy.zone}`;
 }
 
 /** Example: `3.41 GB`. Uses powers of ten, as disks and file managers do. */
