@@ -1,6 +1,6 @@
 import { parseGlob } from './glob.ts';
 import { compileFilter, compileMatch, type Captures } from './match.ts';
-import type { Route, Rule } from './plan.ts';
+import type { ReadyBy, Route, Rule } from './plan.ts';
 import { route, type RoutedFile } from './route.ts';
 import type { Sidecar } from './sidecar.ts';
 import { quoted } from './text.ts';
@@ -174,4 +174,10 @@ function byFolder(pattern: string, path: string): LikelyCause | null {
   if (compileMatch(inside).match(path) !== null)
     return { why: `the pattern names a folder, not what is in it: write ${quoted(inside)}`, pattern: inside };
   return null;
+}
+
+/** Example: `30 min after it arrived`, `18:30 Europe/Berlin`. */
+export function readyByWords(readyBy: ReadyBy): string {
+  if ('afterMs' in readyBy) return `${Number((readyBy.afterMs / 60_000).toFixed(1))} min after it arrived`;
+  return `${Math.floor(readyBy.minutes / 60)}:${String(readyBy.minutes % 60).padStart(2, '0')} ${readyBy.zone}`;
 }

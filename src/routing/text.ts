@@ -1,5 +1,4 @@
 import { quote } from '../log/unsafe-characters.ts';
-import type { ReadyBy } from './plan.ts';
 
 /**
  * Makes text one line for a title or tag: control characters and runs of white space become one space, and the ends are
@@ -89,9 +88,3 @@ export function unescapeXml(text: string): string {
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
-
-/** Example: `30 min after it arrived`, `18:30 Europe/Berlin`. */
-export function readyByWords(readyBy: ReadyBy): string {
-  if ('afterMs' in readyBy) return `${Number((readyBy.afterMs / 60_000).toFixed(1))} min after it arrived`;
-  return `${Math.floor(readyBy.minutes / 60)}:${String(readyBy.minutes % 60).padStart(2, '0')} ${readyBy.zone}`;
-}

@@ -17,7 +17,7 @@ import { formatBytes } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { proofsOf } from './proofs.ts';
 import type { Proofs } from './proofs.ts';
-import { readyByWords } from '../../routing/text.ts';
+import { readyByWords } from '../../routing/explain.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { requireLoadable } from '../read-config.ts';
 import { askFor } from '../look/show.ts';

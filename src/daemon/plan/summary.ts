@@ -2,7 +2,7 @@ import { estimate } from '../../pipeline/estimate.ts';
 import type { Backlog, Limit, QuotaRoom } from '../../pipeline/estimate.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { readyByWords } from '../../routing/text.ts';
+import { readyByWords } from '../../routing/explain.ts';
 import { priorityOf } from '../../pipeline/file/queue.ts';
 import { learnedLimitOf, sizeLimitNote, whyTooLarge } from '../../pipeline/file/size-limit.ts';
 import type { Priority, Rule } from '../../routing/plan.ts';
