@@ -6,6 +6,7 @@ import { tables } from '../../../src/fleet/copy/copy-ledger.ts';
 import { ledgerSchema } from '../../../src/fleet/postgres/migrations.ts';
 import { openPool } from '../../../src/fleet/postgres/pool.ts';
 import type { PostgresPool } from '../../../src/fleet/postgres/pool.ts';
+import { newAudit } from '../../../src/pipeline/rounds/audit.ts';
 import type { StoredRow } from '../../../src/ledger/work.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import { placeAt } from '../../support/postgres/place.ts';
@@ -78,6 +79,10 @@ export async function fill(stateDir: string): Promise<string> {
   await ledger.roots.save(folder, besideRows.root);
   await ledger.saveFirstStart(folder, besideRows.firstStart);
   await ledger.addListed([besideRows.video], besideRows.listing);
+  const run = newAudit({ folder: null, since: null, isQuick: true }, 'ann', 1, 5);
+  await ledger.beginAudit(run);
+  await ledger.addAudited([{ ...besideRows.video, channel: null }], () => run);
+  await ledger.addFindings([{ kind: 'gone', fileId: 'f_1', note: null }], run);
   return ledger.id;
 }
 

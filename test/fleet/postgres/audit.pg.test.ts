@@ -1,0 +1,4 @@
+import { auditContract } from '../../ledger/audit-contract.ts';
+import { openShared } from './open-shared.ts';
+
+auditContract(openShared);

@@ -1,0 +1,4 @@
+import { auditContract } from './audit-contract.ts';
+import { openInFile } from './opened-rows.ts';
+
+auditContract(openInFile);
