@@ -114,9 +114,14 @@ function linkFinding(key: KeyPath, path: string, real: string): Finding[] {
 async function permissionFindings(folder: Folder, key: KeyPath, service: InstalledService | null): Promise<Finding[]> {
   const toRead = await refusal(folder.path, R_OK | X_OK);
   if (toRead !== null) return [{ ...error(key, whyNotEntered(folder.path, toRead, service)), passing: true }];
-  if (folder.afterReady.kind === 'keep') return [];
+  const isOnlyBeside = folder.afterReady.kind === 'keep';
+  if (isOnlyBeside && folder.beside !== true) return [];
   const toWrite = await refusal(folder.path, W_OK | X_OK);
   if (toWrite === null) return [];
+  if (isOnlyBeside) {
+    const what = `cannot write link files in ${folder.path}: ${errnoSentence(toWrite)}`;
+    return [warning([...parseKeyPath(folder.key), 'beside'], `${what}; allow it, or remove beside${fixOf(service)}`)];
+  }
   const what = `cannot ${folder.afterReady.kind} files in ${folder.path}: ${errnoSentence(toWrite)}`;
   const message = `${what}; allow it, or set after_ready: keep${fixOf(service)}`;
   return [{ ...error([...parseKeyPath(folder.key), 'after_ready'], message), passing: true }];

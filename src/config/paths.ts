@@ -10,7 +10,12 @@ export interface ConfigPaths {
   readonly file: string;
   readonly stateDir: string;
   readonly failureLog: string;
-  readonly folders: readonly { readonly key: string; readonly path: string; readonly afterReady: AfterReady }[];
+  readonly folders: readonly {
+    readonly key: string;
+    readonly path: string;
+    readonly afterReady: AfterReady;
+    readonly beside?: boolean;
+  }[];
   /** Path of the control socket. */
   readonly socket: string;
   /** Absolute paths of `!file` targets and certificates. */
@@ -29,7 +34,16 @@ export function configPaths(tree: unknown, file: string, environment: Environmen
   const stateDir = absolute(property(tree, 'state_dir')) ?? defaultStateDir(file, environment);
   const folders = listOf(property(tree, 'folders')).flatMap((folder, index) => {
     const path = absolute(property(folder, 'path'));
-    return path === null ? [] : [{ key: `folders[${index}]`, path, afterReady: afterReadyOf(folder) }];
+    return path === null
+      ? []
+      : [
+          {
+            key: `folders[${index}]`,
+            path,
+            afterReady: afterReadyOf(folder),
+            beside: property(folder, 'beside') === true,
+          },
+        ];
   });
   const authorities = textOf(property(property(tree, 'ledger'), 'ca')) ?? '';
   const certificates = [authorities, ...authorityFiles(tree).map(({ file }) => file)];

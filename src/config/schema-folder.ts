@@ -247,6 +247,12 @@ export const folder = z
       .describe(
         'When each file must be ready on the service: a time of day (the next one after it arrived), or a duration after it arrived. The earliest deadline goes first, and dropcast reports a file as soon as it is certain to be late. off: at no particular time.',
       ),
+    beside: z
+      .boolean()
+      .prefault(false)
+      .describe(
+        'Whether each finished video gets a file next to it that says where it is watched: clip.mp4.dropcast.json for clip.mp4.',
+      ),
     expect: folderExpect,
     notify: people('its files').prefault([]),
     rules: z

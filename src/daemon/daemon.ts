@@ -3,6 +3,7 @@ import { namesUsed } from '../config/unknown-names.ts';
 import { type Admission, type Webhook, createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Gate } from '../host/gate.ts';
 import { type Audit, startAudit } from './audit.ts';
+import { createLinkFiles } from './link-files.ts';
 import { startExports } from './exports.ts';
 import type { Exports } from './exports.ts';
 import { createFeedLinks } from '../host/feed-links.ts';
@@ -159,14 +160,25 @@ export async function startDaemon(
   const shown = { ledger: { ...ledger, lines: restedLines(ledger, clock) }, messageTargets };
   const shared = stack.use(await state.sharing.join({ ...parts, ...shown, gate: service.gate, events, news }));
   const backups = stack.use(startBackups(ledger, logger));
+  const hostName = config.ledger === null ? null : config.hostName;
+  const linkFiles = await createLinkFiles({
+    ledger,
+    rows: parts.rows,
+    feedLinks,
+    logger,
+    folders: () => current().folders,
+    whyOffLimits: (folder) => parts.folders.whyOffLimits(folder),
+    hostName,
+  });
   const exports = stack.use(
     startExports({
       ledger,
       feedLinks,
+      linkFiles,
       events,
       logger,
       exports: () => current().exports,
-      hostName: config.ledger === null ? null : config.hostName,
+      hostName,
     }),
   );
   const { sharing: turn } = state;

@@ -1,6 +1,7 @@
 import type { ExportConfig } from '../config/config.ts';
 import type { FeedLinks } from '../host/feed-links.ts';
 import type { HistoryRows } from '../ledger/history.ts';
+import type { LinkFiles } from './link-files.ts';
 import type { Logger } from '../log/logger.ts';
 import type { NoteStore } from '../pipeline/file/ports.ts';
 import type { RowStore } from '../pipeline/file/row-groups.ts';
@@ -12,7 +13,7 @@ import { appendExport, prepareExport } from '../ledger/exports/export-file.ts';
 import type { KnownEnd } from '../ledger/exports/export-file.ts';
 import { exportLine, headerOf } from '../ledger/exports/export-lines.ts';
 
-/** Writes a line for each finished video to the files of `exports`. */
+/** Writes a line for each finished video to the files of `exports`, and the link files. */
 export interface Exports extends AsyncDisposable {
   /** Writes what is missing now. Never rejects: a file that cannot be written is tried again a minute later. */
   run(): Promise<void>;
@@ -31,6 +32,7 @@ interface ExportWorld {
   /** The files that the current configuration names. */
   exports(): readonly ExportConfig[];
   readonly feedLinks: Pick<FeedLinks, 'find'>;
+  readonly linkFiles: LinkFiles;
   /** Each member of a fleet has files of its own; null: no fleet, so the ledger keeps its files if the host is renamed. */
   readonly hostName: string | null;
 }
@@ -51,6 +53,7 @@ export function startExports(world: ExportWorld): Exports {
 
   const writeAll = async (): Promise<void> => {
     isWaiting = false;
+    await world.linkFiles.run(() => isStopped).catch((err: unknown) => world.logger.debug('Link files wait', { err }));
     for (const each of world.exports()) {
       try {
         await writeOne(each, world, () => isStopped);
@@ -70,7 +73,7 @@ export function startExports(world: ExportWorld): Exports {
     return last;
   };
   const unlisten = world.events.listen((event) => {
-    if (world.exports().length > 0 && event.type === 'file' && event.facts.end === 'done') void run();
+    if (event.type === 'file' && event.facts.end === 'done') void run();
   });
   const timer = setInterval(() => void run(), retryEveryMs);
   return {

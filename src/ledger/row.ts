@@ -67,6 +67,7 @@ export const fileColumns = [
   'amendment',
   'disposal',
   'owner',
+  'link_file',
   'checksum',
 ] as const satisfies readonly (keyof FileTable)[];
 
@@ -145,6 +146,7 @@ function columnsOf(facts: Facts): Omit<Insertable<FileTable>, 'checksum'> {
     amendment: json(facts.amendment),
     disposal: facts.disposal,
     owner: facts.owner,
+    link_file: json(facts.linkFile),
   };
 }
 
@@ -195,6 +197,7 @@ export function factsOf(row: Selectable<FileTable>): Facts {
     amendment: parsed(row.amendment) as Facts['amendment'],
     disposal: row.disposal as Facts['disposal'],
     owner: row.owner,
+    linkFile: parsed(row.link_file) as Facts['linkFile'],
   };
 }
 

@@ -49,6 +49,7 @@ export interface FileTable {
   amendment: string | null;
   disposal: string | null;
   owner: string | null;
+  link_file: string | null;
   /** Checksum of all columns except `seq` and this one; see `checksumOf`. Null in PostgreSQL. */
   checksum: number | null;
 }

@@ -1,3 +1,4 @@
+import { isLinkFile } from './link-file.ts';
 import { posix } from 'node:path';
 import { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
@@ -24,7 +25,7 @@ export interface Sidecar {
 export function sidecarNames(path: string): string[] {
   const { dir, name, base } = posix.parse(path);
   const names = [name, base].flatMap((stem) => ['yaml', 'yml', 'json'].map((ext) => `${stem}.${ext}`));
-  return [...new Set(names)].filter((file) => file !== base).map((file) => posix.join(dir, file));
+  return [...new Set(names)].filter((file) => file !== base && !isLinkFile(file)).map((file) => posix.join(dir, file));
 }
 
 /**
@@ -77,6 +78,7 @@ export function renamedSidecar(sidecarPath: string, before: string, after: strin
 
 /** Whether a file with this name can be a sidecar. Sidecars are never uploaded. */
 export function isSidecarName(path: string): boolean {
+  if (isLinkFile(path)) return false;
   return /[^/]/u.test(posix.basename(path).replace(EXTENSION, '')) && EXTENSION.test(posix.basename(path));
 }
 

@@ -111,6 +111,9 @@ export const leftAloneNames: readonly LeftAloneName[] = [
   rows(system, 'Linux', 'fsck(8)', ['lost+found']),
   rows(lock, 'Microsoft Office', 'Microsoft Learn, owner files', ['~$*']),
   rows(lock, 'Vim, Emacs', 'their manuals, backup and swap files', ['*.swp', '*~']),
+  rows('says where the video next to it is watched', 'dropcast', 'docs/configuration.md, Link files', [
+    '*.dropcast.json',
+  ]),
   rows('hidden', 'any program', 'ls(1)', ['.*']),
 ].flat();
 

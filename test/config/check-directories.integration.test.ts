@@ -108,14 +108,17 @@ it(
     await folder('keep', 0o755);
     await folder('delete', 0o755);
     await folder('move', 0o755);
+    await folder('beside', 0o755);
     const folders = [
       'path: keep',
       'path: delete\n    after_ready: delete',
       'path: move\n    after_ready: { move: done }',
+      'path: beside\n    beside: true',
     ];
     expectProblems(await inspectedAsNobody(folders), [
       '8:18 folders[1].after_ready ~ delete ~ /delete ~ EACCES ~ after_ready: keep',
       '11:18 folders[2].after_ready ~ move ~ /move ~ EACCES ~ after_ready: keep',
+      '14:13 folders[3].beside ~ cannot write link files in ~ /beside ~ EACCES ~ remove beside',
     ]);
   },
 );

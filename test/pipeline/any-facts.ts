@@ -36,6 +36,7 @@ export const anyFacts: fc.Arbitrary<Facts> = fc
     readyAt: time,
     embedUrl: fc.option(fc.constant('https://video.example.com/embed/vid_1')),
     published: feeds.map((done) => Object.fromEntries(done.map((feed) => [feed, 1]))),
+    linkFile: fc.option(fc.constant({ path: 'clip.mp4.dropcast.json' })),
     owner: fc.option(fc.constant('anna')),
     attempts: fc.integer({ min: 0, max: 12 }),
     notBefore: time,

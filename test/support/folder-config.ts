@@ -32,6 +32,7 @@ export function someFolderConfig(path: string, other: Partial<FolderConfig> = {}
     existing: 'upload',
     afterReady: { kind: 'keep' },
     notify: { owners: {}, others: [] },
+    beside: false,
     rules: [someRule()],
     ...other,
   };

@@ -89,6 +89,7 @@ function describe({ file, spans, history, suspects }: ShowView): string {
     ['sha256', file.sha256],
     ['attempts', file.attempts === 0 ? null : String(file.attempts)],
     ['local file', file.local],
+    ['link file', file.link_file],
     ['warning', suspects === 0 ? null : unansweredCreates(suspects)],
   ]);
   const past = history.map(({ at, state, note, failure }) =>

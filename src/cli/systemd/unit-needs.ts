@@ -71,10 +71,13 @@ export async function readMachine(
   return { user: findUser(passwd, group), passwd, group, mountinfo, resolvConf, isRoot };
 }
 
-async function folderNeeds({ path, afterReady }: Config['folders'][number], machine: Machine): Promise<FolderNeeds> {
+async function folderNeeds(
+  { path, afterReady, beside }: Config['folders'][number],
+  machine: Machine,
+): Promise<FolderNeeds> {
   const way = await trustedWalk(path);
   const place = { path, realPath: way?.at(-1)?.path ?? path };
-  const isWritten = afterReady.kind !== 'keep';
+  const isWritten = afterReady.kind !== 'keep' || beside;
   const directories = directoriesOf(place, way ?? [], isWritten);
   const folder = directories.at(-1);
   const { user } = machine;

@@ -187,7 +187,8 @@ async function copyAcross(file: MovableFile, to: string): Promise<boolean> {
   return true;
 }
 
-async function nameCopy(partial: string, to: string): Promise<boolean> {
+/** Gives a finished copy its name. Returns false if the name is taken. */
+export async function nameCopy(partial: string, to: string): Promise<boolean> {
   try {
     await link(partial, to);
     return true;

@@ -75,6 +75,7 @@ export const steps: readonly Step[] = [
     amendment ${text},
     disposal ${text},
     owner ${text},
+    link_file ${text},
     -- PostgreSQL guards its own pages: always null.
     checksum bigint,
     -- The host that wrote the row last.

@@ -9,6 +9,18 @@ export function headerOf(format: 'csv' | 'ndjson'): string {
 /** Returns where a feed is read; null if unknown. */
 type FeedUrl = (feed: string) => string | null;
 
+/** Returns what a link file says of its video. Pure. */
+export function linkRecord(facts: Facts, feedUrl: FeedUrl): object {
+  const { feed_urls: _, embed_url, ...record } = recordOf(facts, feedUrl);
+  const feeds = Object.entries(facts.published).map(([feed, at]) => ({
+    feed,
+    url: feedUrl(feed),
+    published_at: isoTime(at),
+  }));
+  const { discovered_at, uploaded_at, ready_at, done_at, ...names } = record;
+  return { ...names, embed_url, feeds, discovered_at, uploaded_at, ready_at, done_at };
+}
+
 /** Returns the line of one finished video. Pure. */
 export function exportLine(facts: Facts, feedUrl: FeedUrl, format: 'csv' | 'ndjson'): string {
   const record = recordOf(facts, feedUrl);

@@ -60,6 +60,7 @@ const migrations: readonly string[] = [
     amendment TEXT,
     disposal TEXT,
     owner TEXT,
+    link_file TEXT,
     checksum INTEGER
   ) STRICT;
   CREATE INDEX file_state ON file (state, seq);

@@ -76,6 +76,8 @@ export interface Facts {
   readonly readyAt: number | null;
   /** Where the video is watched, as the service reported it with `ready`. */
   readonly embedUrl: string | null;
+  /** The video's link file, relative to the folder, or why there is none; null: not written yet. */
+  readonly linkFile: LinkFile | null;
   /** When each feed was published with this video. */
   readonly published: Readonly<Record<string, number>>;
 
@@ -97,6 +99,9 @@ export interface Facts {
    */
   readonly disposal: 'later' | 'pending' | 'waiting' | 'kept' | 'deleted' | 'moved' | 'refused' | null;
 }
+
+/** Whether a link file was written, and where; or why not. */
+export type LinkFile = { readonly path: string } | { readonly why: string };
 
 /** An upload that can be continued: the same members as `UploadSession` of the client. */
 export interface UploadSession {
@@ -140,6 +145,7 @@ export const unbound = {
   remoteStatus: null,
   readyAt: null,
   embedUrl: null,
+  linkFile: null,
 } as const satisfies Partial<Facts>;
 
 /** Returns the facts of a new file, before anything has been requested from the service. */

@@ -61,6 +61,8 @@ export interface FileView {
   readonly video_id: string | null;
   /** Where the video is watched; null until it is ready, or if the service names no address. */
   readonly embed_url: string | null;
+  /** Path of its link file, relative to the folder; null: none. */
+  readonly link_file: string | null;
   /** Where the feeds of `publish` are read, as far as the service has said. */
   readonly feed_urls: Readonly<Record<string, string>>;
   readonly remote_status: string | null;
@@ -119,13 +121,21 @@ function fileView(facts: Facts, live: Live = {}): FileView {
     published: facts.published,
     video_id: facts.videoId,
     embed_url: facts.embedUrl,
+    link_file: facts.linkFile !== null && 'path' in facts.linkFile ? facts.linkFile.path : null,
     feed_urls: feedUrlsOf(facts, live.feedLinks),
     remote_status: facts.remoteStatus,
     source_url: sourceUrl?.replace(/\?.*$/s, '?…') ?? null,
     sha256: facts.sha256,
     attempts: facts.attempts,
     not_before: facts.notBefore,
-    why: live.stuck ?? facts.why ?? failureWords(facts) ?? live.why ?? channelRefusal(facts) ?? deletionWords(facts),
+    why:
+      live.stuck ??
+      facts.why ??
+      failureWords(facts) ??
+      live.why ??
+      channelRefusal(facts) ??
+      deletionWords(facts) ??
+      linkFileWords(facts.linkFile),
     code: lastFailure?.code ?? null,
     cause: causeKey(facts),
     local: facts.disposal,
@@ -138,6 +148,11 @@ function fileView(facts: Facts, live: Live = {}): FileView {
       ended: facts.endedAt,
     },
   };
+}
+
+/** Why a video has no link file: `no link file: it is not mounted`. Null if it has one, or needs none. Pure. */
+export function linkFileWords(linkFile: Facts['linkFile']): string | null {
+  return linkFile === null || 'path' in linkFile ? null : `no link file: ${linkFile.why}`;
 }
 
 /** Returns the known addresses of the feeds that a file is published in. Pure. */

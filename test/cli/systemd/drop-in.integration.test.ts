@@ -111,6 +111,11 @@ describe('what is found out of a configuration', () => {
     ]);
   });
 
+  test('that a folder is written which gets link files', async () => {
+    const site = await survey({ folders: [{ path: `${path}/nowhere`, beside: true }] });
+    expect(site.folders).toMatchObject([{ isWritten: true }]);
+  });
+
   test('the group that opens a folder, or the command where none does', needs('root'), async () => {
     for (const name of ['group', "it's closed"]) {
       await mkdir(join(path, name));

@@ -38,6 +38,7 @@ async function desk({ to = 'links.csv' }: { readonly to?: string } = {}) {
       events: { listen: (listener) => (listeners.add(listener), () => listeners.delete(listener)) },
       logger,
       exports: () => exports,
+      linkFiles: { run: async () => undefined },
       feedLinks: { find: (feed) => (feed === 'feed_news' ? 'https://feeds.example.com/news' : null) },
       hostName: null,
     });

@@ -57,6 +57,7 @@ const row = {
   disposal: 'plain',
   owner: 'set',
   firstAt: 'plain',
+  linkFile: 'plain',
   rule: 'plain',
   channel: 'plain',
   title: 'name',

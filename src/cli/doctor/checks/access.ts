@@ -77,11 +77,11 @@ const timeoutMs = 10_000;
 
 /** @param who the user to test as; null for the current user */
 export async function probe(
-  { path, afterReady }: Pick<ConfigPaths['folders'][number], 'path' | 'afterReady'>,
+  { path, afterReady, beside }: Pick<ConfigPaths['folders'][number], 'path' | 'afterReady' | 'beside'>,
   who: (Credentials & { readonly name: string }) | null,
   { service }: Pick<Patient, 'service'>,
 ): Promise<readonly Finding[]> {
-  const use = afterReady.kind === 'keep' ? 'read' : 'written';
+  const use = afterReady.kind === 'keep' && beside !== true ? 'read' : 'written';
   const shell = ['/bin/sh', '-c', script, 'sh', path, use];
   const command = who === null ? shell : ['setpriv', ...becoming(who), '--', ...shell];
   const name = who === null ? 'you' : `the service (user ${who.name})`;

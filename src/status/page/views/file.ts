@@ -195,6 +195,7 @@ export function whereFacts(file: FileView, { folder, path }: Pick<Facts, 'folder
         ['Path', named(path)],
         ['Size', file.size < 1_000 ? fileSize(file.size) : `${fileSize(file.size)} (${grouped(file.size)} bytes)`],
         ['Local file', file.local],
+        ['Link file', file.link_file === null ? null : named(file.link_file)],
         ['Host', file.host === null ? null : named(file.host)],
         ['File id', code(file.id)],
         ['Video id', file.video_id === null ? null : code(file.video_id)],
