@@ -16,7 +16,7 @@ import { sightsNow, type Sight } from '../../view/hosts/sights.ts';
 import { needsYouIn } from '../../view/picture/read-rows.ts';
 import { dayTotals, receipt, receiptDue, type LastReceipt } from './daily.ts';
 import { causeOf, dayOfCause, expectationTroubles, hostOfCause, pausesSeen, troublesOf } from './troubles.ts';
-import { recipientsOf } from './recipients.ts';
+import { recipientsOf } from '../../daemon/recipients.ts';
 import { fileMessages, newsOfFiles, personalMessages, type Cursor } from './file-news.ts';
 import { withWaitingFiles } from './waiting-files.ts';
 

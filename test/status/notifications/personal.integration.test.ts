@@ -78,6 +78,27 @@ describe('the people who dropped files', () => {
     ]);
   });
 
+  // A rule's key is its place: with a rule added in front, the key of an older row is that of another rule.
+  test('hear of their files by the rule that takes them, also after a reload that moved the rules', async () => {
+    await using it = await settledDesk(targets);
+    const match = { news: 'news/**', sport: 'sport/**' };
+    const rule = (n: number, of: keyof typeof match, name: string) =>
+      someRule({ key: `folders[0].rules[${n}]`, match: match[of], notify: { owners: {}, others: [name] } });
+    it.world.folders = [
+      someFolderConfig('/inbox', { rules: [rule(0, 'sport', 'mail-anna'), rule(1, 'news', 'mail-news')] }),
+    ];
+    const taken = { ...somePlan, rule: 'folders[0].rules[0]' };
+    await it.becomes('a', { ...done, path: 'news/a.mp4', plan: taken });
+    await it.becomes('b', {
+      ...done,
+      path: 'done/b.mp4',
+      plan: { ...taken, rule: 'folders[0].rules[1]' },
+      disposal: 'moved',
+    });
+    await it.pass(2 * minute);
+    expect(it.titles().filter((line) => line.startsWith('mail-'))).toEqual(['mail-news: 2 files are live']);
+  });
+
   test('who want the news of all files get no second message about their own', async () => {
     await using it = await settledDesk([target('mail-desk', { on: ['live'] })]);
     it.world.folders = folders;
