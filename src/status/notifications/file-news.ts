@@ -230,13 +230,17 @@ function commonCause(files: readonly FileNews[]): Cause {
   });
 }
 
-/** Longest link to a video in a message, so that a message fits into what chats and ntfy accept. */
-const longestLink = 500;
+/** Maximum length of a file's links in a message, so that a message fits into what chats and ntfy accept. */
+const longestLinks = 500;
 
 function linksOf({ embedUrl, feedUrls }: FileNews): readonly string[] {
-  const short = [embedUrl ?? '', ...feedUrls].filter((url) => url !== '' && url.length <= longestLink);
-  // Senders break up what begins a mention or a link in a chat's markup. Encoded, the address leads to the same page.
-  return short.map((url) => url.replaceAll(/@|\](?=[([])/g, encodeURIComponent));
+  let left = longestLinks;
+  return [embedUrl ?? '', ...feedUrls].flatMap((url) => {
+    if (url === '' || url.length > left) return [];
+    left -= url.length;
+    // Senders break up what begins a mention or a link in a chat's markup. Encoded, the address leads to the same page.
+    return url.replaceAll(/@|\](?=[([])/g, encodeURIComponent);
+  });
 }
 
 function names(files: readonly FileNews[], below: (file: FileNews) => readonly string[] = () => []): readonly string[] {

@@ -49,6 +49,14 @@ describe('notifications about files', () => {
     expect(message?.body.split('sudo setfacl')).toHaveLength(2);
   });
 
+  // ntfy refuses a message of more than 4,096 bytes, which was then lost.
+  test('links to many feeds leave a message as short as chats and ntfy accept', () => {
+    const feedUrls = Array.from({ length: 30 }, (_, n) => `https://feeds.example.com/${'f'.repeat(60)}/${n}`);
+    const [message] = fileMessages(files(9, { embedUrl: 'https://v.example.com/1', feedUrls }), 0);
+    expect(message?.body).toContain('https://v.example.com/1\nhttps://feeds.example.com/');
+    expect(message?.body.length).toBeLessThan(3_000);
+  });
+
   test.each([
     ['https://v.example.com/@news/clip', ['https://v.example.com/%40news/clip']],
     ['https://v.example.com/a](https://w.example.com)', ['https://v.example.com/a%5D(https://w.example.com)']],
