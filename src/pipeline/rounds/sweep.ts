@@ -51,6 +51,11 @@ const worthAsking = 50;
 /** Files with the earliest deadlines, among which one may be worth a poll of its own. */
 const mostDue = 200;
 
+/** Share of the hour's requests for polls of files with a deadline: their create requests need the rest. */
+const dueShare = 0.1;
+
+const hourMs = 3_600_000;
+
 /** Assumed processing time until one has been measured. */
 const unknownMs = 5 * 60_000;
 
@@ -164,7 +169,8 @@ export function createSweep(world: SweepWorld) {
     const result = await requests.ask(files, signal, { pages: 1, singles: 1 });
     if (signal.aborted) return;
     duePatience = result.seen.values().some(({ status }) => isFinal(status)) ? 1 : Math.min(64, 2 * duePatience);
-    duePollAt = clock.elapsed() + duePatience * settings().poll.intervalMs;
+    const shareMs = (result.requests * hourMs) / (dueShare * world.room().limit);
+    duePollAt = clock.elapsed() + Math.max(duePatience * settings().poll.intervalMs, shareMs);
     const verdict = await judge(result, signal);
     await sideBySide(files, (facts) => hand(facts, result, verdict));
   };
@@ -183,7 +189,7 @@ export function createSweep(world: SweepWorld) {
     const now = clock.elapsed();
     if (at > now && lastAt + settings().poll.intervalMs <= now && (await areManyLikelyReady()))
       return { ...pace, isForOldest: true };
-    if (at > now && (await isDueOneReady())) return { ...pace, isForDue: true };
+    if (at > now && !pace.isFree && (await isDueOneReady())) return { ...pace, isForDue: true };
     lookAt = Math.min(at, now + lookEveryMs);
     if (at > now) world.ringAt('sweep', lookAt);
     const isLate = !pace.isFree && Math.max(pace.everyMs, at - now) > 1.5 * settings().poll.intervalMs;

@@ -179,8 +179,10 @@ describe('the sweep', () => {
       course.push(spent.length - before);
       clock.advance(5_000);
     }
-    // At 60 s, and then after 30, 60 and 120 s; the ordinary poll comes at 80 s.
-    expect(course.flatMap((asked, n) => (asked > (course[n - 1] ?? 0) ? [5 * n] : []))).toEqual([60, 80, 90, 150, 270]);
+    // At 60 s, then after 36 s for its share of the budget, and after 60 and 120 s; the ordinary poll comes at 80 s.
+    expect(course.flatMap((asked, n) => (asked > (course[n - 1] ?? 0) ? [5 * n] : []))).toEqual([
+      60, 80, 100, 160, 280,
+    ]);
     words.set('vid_new_0', 'ready');
     clock.advance(240_000);
     await sweep();
@@ -190,6 +192,32 @@ describe('the sweep', () => {
     clock.advance(600_000);
     await sweep();
     expect(spent.length).toBe(used);
+  });
+
+  // A ready file at every poll made polls that took the requests of the files that were still to be created.
+  test('where the budget is short, files with a deadline get a tenth of it, even if each poll finds a ready one', async () => {
+    const due = { ...processing, plan: { ...somePlan, readyBy: { afterMs: 1 } } };
+    const { sweep, clock, store, world, spent } = open([due], says('ready'));
+    world.used = 800;
+    world.wanted = { creates: 1_000, publishes: 0 };
+    for (let ms = 0; ms < hourMs; ms += 5_000) {
+      store.all.splice(0);
+      await store.insert({ ...due, id: `f_${ms}`, videoId: `vid_${ms}`, processingSince: clock.now() - 3_600_000 });
+      await sweep();
+      clock.advance(5_000);
+    }
+    expect(spent.length).toBeGreaterThan(60);
+    expect(spent.length).toBeLessThanOrEqual(100 + 15);
+  });
+
+  test('while the budget is not short, a file with a deadline gets no poll of its own', async () => {
+    const due = { ...processing, plan: { ...somePlan, readyBy: { afterMs: 1 } } };
+    const { sweep, clock, spent } = open([{ ...due, processingSince: -3_600_000 }], says('processing'));
+    for (let ms = 0; ms < 150_000; ms += 1_000) {
+      await sweep();
+      clock.advance(1_000);
+    }
+    expect(spent.length).toBe(10);
   });
 
   test('while the budget is not short, no file waits for what is usual', async () => {
