@@ -83,8 +83,10 @@ function earliestAfter(
   return { inMs: Math.max(...waits.map(([, ms]) => ms)) + processing[1], because, bytes };
 }
 
-function bytesLeft({ uploadedAt, sourceUrl, version }: Facts, sent: number): number {
-  return uploadedAt !== null || sourceUrl !== null ? 0 : Math.max(0, version.size - sent);
+/** An upload that was interrupted continues after the bytes that may have been sent. */
+function bytesLeft({ uploadedAt, sourceUrl, uploadSession, version }: Facts, sent: number): number {
+  const sentBytes = Math.max(sent, uploadSession?.reach ?? 0);
+  return uploadedAt !== null || sourceUrl !== null ? 0 : Math.max(0, version.size - sentBytes);
 }
 
 function isBig({ version }: Facts): boolean {

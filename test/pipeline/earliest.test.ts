@@ -33,6 +33,13 @@ describe('the earliest time at which one file can be ready', () => {
   test.each<[string, Facts, EarliestWorld, number, string]>([
     ['is when its bytes are sent, at a quarter more than the measured rate', file('a', 100), world(), 10, 'bytes'],
     ['counts only the bytes that are left', file('a', 100), world({ sent: new Map([['a', 60 * MB]]) }), 4, 'bytes'],
+    [
+      'counts no bytes that an interrupted upload may have sent',
+      file('a', 100, { uploadSession: { protocol: 'tus', offset: 50 * MB, reach: 60 * MB, version: null } }),
+      world(),
+      4,
+      'bytes',
+    ],
     ['is now while no rate was measured', file('a', 100), world({ pace: { bytesPerSecond: null } }), 0, 'bytes'],
     ['counts no bytes of an import', file('a', 100, { sourceUrl: 'https://a.example/b' }), world(), 0, 'bytes'],
     ['is when the budget has a request for its record', file('a', 1), world({ pace: { room: full } }), 60, 'requests'],
