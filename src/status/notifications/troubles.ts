@@ -189,11 +189,12 @@ function sentence(text: string): string {
 /** Returns troubles for expected files that are missing or late. Pure. */
 export function expectationTroubles(views: readonly ExpectationView[], now: number): readonly Trouble[] {
   return views.flatMap((view) => {
-    const { state, folder, match, by } = view;
+    const { state, folder, match, by, until, count } = view;
     if (state !== 'missing' && state !== 'late') return [];
     const files = `${folder}/${match}`;
     const name = escapeControls(files);
-    const what = state === 'missing' ? 'is missing' : 'is late';
+    const areSeveral = until === 'ready' && count > 1;
+    const what = state === 'missing' ? 'is missing' : areSeveral ? 'are late' : 'is late';
     return [
       {
         cause: causeOf(view),

@@ -5,6 +5,7 @@ import { eventRow } from '../../../src/daemon/news/lines.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { DropcastEvent } from '../../../src/pipeline/events.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { expectationTroubles } from '../../../src/status/notifications/troubles.ts';
 import { expectationWords } from '../../../src/view/words/picture-words.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';
 import { ready, someFacts, somePlan } from '../../pipeline/some-facts.ts';
@@ -88,6 +89,52 @@ test('a file that cannot be ready in time is reported once, before its deadline,
   await here.at(32);
   expect([here.words(), await here.ledger.note('late')]).toEqual([[], {}]);
   expect(await here.kept()).toHaveLength(2);
+});
+
+test('a late file that more urgent ones pass is not reported again once they are ready', async () => {
+  await using scratch = await scratchDirectory();
+  await using here = await open(scratch.path, { slow: 90 * minute });
+  await here.ledger.insert(due('slow', 60));
+  await here.at(1);
+  for (let n = 0; n < 300; n += 1) await here.ledger.insert(due(`quick_${n}`, 30));
+  await here.at(2);
+  expect([here.told(), here.words()]).toEqual([['slow'], []]);
+  for (let n = 0; n < 300; n += 1)
+    await here.ledger.save({ ...((await here.ledger.load(`quick_${n}`)) as Facts), ...ready });
+  await here.at(3);
+  expect([here.told(), here.words().length]).toEqual([['slow'], 1]);
+});
+
+test('a late file that gets a later deadline is late no longer, and is reported again if it misses that too', async () => {
+  await using scratch = await scratchDirectory();
+  const needs = { a: 20 * minute };
+  await using here = await open(scratch.path, needs);
+  await here.ledger.insert(due('a', 10));
+  await here.at(1);
+  const plan = { ...somePlan, readyBy: { afterMs: 60 * minute } };
+  await here.ledger.save({ ...((await here.ledger.load('a')) as Facts), plan });
+  await here.at(2);
+  expect([here.told(), here.words()]).toEqual([['a'], []]);
+  await here.at(50);
+  expect([here.told(), here.words().length]).toEqual([['a', 'a'], 1]);
+});
+
+test('a flood of late files is one entry and one notification for each folder, and an event for each file', async () => {
+  await using scratch = await scratchDirectory();
+  await using here = await open(scratch.path, {});
+  for (let n = 0; n < 20; n += 1) await here.ledger.insert(due(`f_${n}`, 1 + n));
+  await here.ledger.insert({ ...due('alone', 5), folder: '/other' });
+  await here.at(30);
+  expect(here.told()).toHaveLength(21);
+  expect(here.words().map((words) => words.split(':')[0])).toEqual(['f_0.mp4 and others', 'alone.mp4']);
+  const titles = () => expectationTroubles(here.deadlines.list(), noon).map(({ cause, title }) => `${cause} ${title}`);
+  const before = titles();
+  expect(before[0]).toMatch(/f_0\.mp4 and others are late: expected by 12:01$/);
+  expect(before[1]).toMatch(/alone\.mp4 is late/);
+  await here.ledger.save({ ...((await here.ledger.load('f_0')) as Facts), ...ready });
+  await here.at(31);
+  const causes = (lines: readonly string[]) => lines.map((line) => line.split('] ')[0]);
+  expect(causes(titles())).toEqual(causes(before));
 });
 
 test('a host of a fleet that does not report shows what the one that does has noted', async () => {
