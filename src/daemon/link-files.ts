@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { requireWatched } from '../disk/held-directory.ts';
+import { errnoSentence } from '../errno.ts';
 import { writeLinkFile } from '../disk/link-file.ts';
 import type { FeedLinks } from '../host/feed-links.ts';
 import { linkRecord } from '../ledger/exports/export-lines.ts';
@@ -46,7 +47,7 @@ const mostWaiting = 1_000;
 export async function createLinkFiles(world: LinkFilesWorld): Promise<LinkFiles> {
   const { ledger } = world;
   const note = `link files:${world.hostName ?? ''}`;
-  const warned = new Set<string>();
+  const warned: Warned = new Map();
   const isUsed = (): boolean => world.folders().some(({ beside }) => beside);
   const begin = async (): Promise<Progress> => {
     const known = await ledger.note(note);
@@ -62,13 +63,14 @@ export async function createLinkFiles(world: LinkFilesWorld): Promise<LinkFiles>
       const passages = await ledger.passages(read, ['done'], mostLines, { since: 0, until });
       const ids = [...new Set([...waiting, ...passages.map(({ id }) => id)])];
       const rows = ids.length === 0 ? [] : await ledger.rows({ group: 'any', where: { ids } });
-      const missing: string[] = [];
-      for (const { id } of rows.filter((facts) => isMissing(facts, world))) {
+      const missing: Facts[] = [];
+      for (const facts of rows.filter((each) => isMissing(each, world))) {
         if (isStopped()) return;
-        if ((await world.rows.claim(id, (row) => writeOne(row, world, warned))) !== true) missing.push(id);
+        if ((await world.rows.claim(facts.id, (row) => writeOne(row, world, warned))) !== true) missing.push(facts);
       }
+      for (const folder of warned.keys()) if (!missing.some((facts) => facts.folder === folder)) warned.delete(folder);
       read = passages.length < mostLines ? until : (passages.at(-1)?.seq ?? until);
-      waiting = missing.slice(-mostWaiting);
+      waiting = missing.slice(-mostWaiting).map(({ id }) => id);
       await ledger.saveNote(note, { read, waiting });
       if (read >= until) return;
     }
@@ -77,6 +79,9 @@ export async function createLinkFiles(world: LinkFilesWorld): Promise<LinkFiles>
   if (isUsed()) await begin();
   return { run };
 }
+
+/** Reasons that were logged, by folder. A reason is logged again once the folder lacks no link file. */
+type Warned = Map<string, Set<string>>;
 
 function progressOf(note: unknown, last: number): Progress {
   const { read, waiting } = (note ?? {}) as Partial<Record<keyof Progress, unknown>>;
@@ -96,14 +101,14 @@ function isMissing({ folder, end, videoId, disposal, linkFile }: Facts, { folder
 }
 
 /** @returns false if the file must be tried again */
-async function writeOne(row: Row, world: LinkFilesWorld, warned: Set<string>): Promise<boolean> {
+async function writeOne(row: Row, world: LinkFilesWorld, warned: Warned): Promise<boolean> {
   const { facts } = row;
   if (!isMissing(facts, world)) return true;
   const { folder, linkFile } = facts;
   const result = await tried(facts, world);
-  if ('path' in result) warned.delete(folder);
-  else if (!warned.has(folder)) {
-    warned.add(folder);
+  const reasons = warned.get(folder) ?? new Set();
+  if ('why' in result && !reasons.has(result.why)) {
+    warned.set(folder, reasons.add(result.why));
     world.logger.warn('Cannot write link files; dropcast tries again every minute', { folder, ...result });
   }
   const why = linkFileWords(result);
@@ -123,6 +128,7 @@ async function tried(
     const watched = requireWatched(facts, (folder) => folders().some(({ path }) => path === folder));
     return { path: await writeLinkFile(watched, linkRecord(facts, feedLinks.find)) };
   } catch (error) {
-    return { why: error instanceof Error ? error.message : String(error) };
+    const isOfSystem = error instanceof Error && 'syscall' in error;
+    return { why: isOfSystem ? errnoSentence(error) : error instanceof Error ? error.message : String(error) };
   }
 }

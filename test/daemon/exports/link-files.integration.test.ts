@@ -162,6 +162,21 @@ describe('link files', () => {
     expect(await it.linkFile('one')).toEqual({ path: 'one.mp4.dropcast.json' });
   });
 
+  // Each video that finished after it logged the same warning again.
+  test('of a name that is too long are one warning in words, while those of other videos are written', async () => {
+    await using it = await desk();
+    const files = await it.start();
+    await it.finish('x'.repeat(246));
+    for (const id of ['one', 'two', 'three']) {
+      await it.finish(id);
+      await files.run(() => false);
+    }
+    expect(it.logger.lines.map(({ message, fields }) => [message, fields['why']])).toEqual([
+      ['Cannot write link files; dropcast tries again every minute', 'the name is too long (ENAMETOOLONG)'],
+    ]);
+    expect(await it.linkFile('three')).toEqual({ path: 'three.mp4.dropcast.json' });
+  });
+
   test('never take the place of another file, and do not keep those of other videos back', async () => {
     await using it = await desk();
     await it.once();
