@@ -41,7 +41,7 @@ export async function first(
 }
 
 function whyNot({ conductor }: Daemon, facts: Facts, isUndone: boolean): string | null {
-  if (isUndone) return facts.firstAt === null ? 'not put first' : null;
+  if (isUndone) return facts.firstAt === null || facts.end !== null ? 'not put first' : null;
   if (conductor.uploads().some(({ id }) => id === facts.id)) return 'it is being uploaded already';
   return ['queued', 'awaiting upload', 'retrying', 'processing'].includes(stateOf(facts))
     ? null

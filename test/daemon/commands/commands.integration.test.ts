@@ -199,6 +199,10 @@ test('a file that is put first is sent before those that came earlier, also afte
   expect(await first(station.daemon, { names: ['4444.mpg'], by: 'anna' })).toMatchObject({
     refused: [{ why: 'done: it waits for no turn' }],
   });
+  // A history line of a file that is over would be news of it again.
+  expect(await first(station.daemon, { names: ['4444.mpg'], by: 'anna', isUndone: true })).toMatchObject({
+    refused: [{ why: 'not put first' }],
+  });
 });
 
 test('many files of one kind are ignored by their state, with the pattern that excludes further ones; undone, they continue', async () => {
