@@ -19,5 +19,7 @@ export function parseReadyBy(text: string): Parsed<ReadyBy | null> {
   const time = parseReset(text);
   if (!time.ok) return refused(`not a deadline; write ${READY_BY_FORM}`);
   const { minutes, zone } = time.value;
-  return { ok: true, value: { minutes, zone: zone ?? new Intl.DateTimeFormat('en').resolvedOptions().timeZone } };
+  // Undefined for some values of TZ, whatever its type says.
+  const here: string | undefined = new Intl.DateTimeFormat('en').resolvedOptions().timeZone;
+  return { ok: true, value: { minutes, zone: zone ?? here ?? 'Etc/Unknown' } };
 }

@@ -66,13 +66,13 @@ function wallClock(zone: string, atMs: number): number {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Caches formatters: creating one takes a hundred times as long as using it. */
+/** Caches formatters, that of the machine's own zone for a name that Intl does not take: creating one takes a hundred times as long as using it. */
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known !== undefined) return known;
   const two = '2-digit' as const;
   const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
+    ...(isKnown(timeZone) && { timeZone }),
     hourCycle: 'h23',
     year: 'numeric',
     month: two,
@@ -83,6 +83,15 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   });
   formats.set(timeZone, format);
   return format;
+}
+
+/** Whether Intl takes a zone's name. The machine's own may have none (TZ=""), and a row may have one from another host. */
+function isKnown(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).format(0) !== '';
+  } catch {
+    return false;
+  }
 }
 
 function mod(value: number, by: number): number {

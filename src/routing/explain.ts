@@ -179,5 +179,5 @@ function byFolder(pattern: string, path: string): LikelyCause | null {
 /** Example: `30 min after it arrived`, `18:30 Europe/Berlin`. */
 export function readyByWords(readyBy: ReadyBy): string {
   if ('afterMs' in readyBy) return `${Number((readyBy.afterMs / 60_000).toFixed(1))} min after it arrived`;
-  return `${Math.floor(readyBy.minutes / 60)}:${String(readyBy.minutes % 60).padStart(2, '0')} ${readyBy.zone}`;
+  return `${Math.floor(readyBy.minutes / 60)}:${String(readyBy.minutes % 60).padStart(2, '0')}${readyBy.zone === 'Etc/Unknown' ? '' : ` ${readyBy.zone}`}`;
 }

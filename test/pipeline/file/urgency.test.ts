@@ -22,6 +22,13 @@ describe('a deadline', () => {
   });
 });
 
+// With TZ="" the machine's zone has no name that Intl takes: no file could be taken in.
+test.each(['Etc/Unknown', 'No/Such_Zone'])('a time of day in the zone %s is one of the machine', (zone) => {
+  const here = new Intl.DateTimeFormat('en').resolvedOptions().timeZone;
+  const arrived = at('2026-11-22T10:00Z');
+  expect(deadlineFrom({ ...evening, zone }, arrived)).toBe(deadlineFrom({ ...evening, zone: here }, arrived));
+});
+
 describe('the urgency of a file', () => {
   const due = someFacts({ plan: { ...somePlan, readyBy: { afterMs: 500 } }, discoveredAt: 1_000 });
 
