@@ -10,7 +10,7 @@ import { createWakeUp } from '../pipeline/wake-up.ts';
 
 interface AuditWorld {
   readonly ledger: Ledger;
-  readonly library: Pick<VideoLibrary, 'list' | 'get' | 'names'>;
+  readonly library: Pick<VideoLibrary, 'list' | 'get' | 'names' | 'probe'>;
   readonly local: Pick<LocalFiles, 'hash'>;
   readonly budget: Pick<Budget, 'room'>;
   readonly conductor: Pick<Conductor, 'pause' | 'feedsWaiting'>;

@@ -59,9 +59,12 @@ async function begin(shell: Shell, place: DaemonPlace, options: AuditOptions): P
 
 /** Prints paths that end with a NUL, because a name may contain anything else. Leaves out files touched since. */
 async function printPaths(shell: Shell, groups: readonly AuditGroup[]): Promise<void> {
-  for (const { name, size, mtime_ns: mtimeNs } of groups.find(({ kind }) => kind === 'deletable')?.members ?? []) {
+  for (const { name, size, mtime_ns: mtimeNs, ctime_ns: ctimeNs } of groups.find(({ kind }) => kind === 'deletable')
+    ?.members ?? []) {
     const stats = await lstat(name, { bigint: true }).catch(() => null);
-    const isUntouched = stats?.isFile() === true && Number(stats.size) === size && String(stats.mtimeNs) === mtimeNs;
+    const isSame = Number(stats?.size) === size && String(stats?.mtimeNs) === mtimeNs;
+    // No program can set the inode time back.
+    const isUntouched = stats?.isFile() === true && isSame && String(stats.ctimeNs) === ctimeNs;
     if (isUntouched) shell.stdout.write(`${name}\0`);
   }
 }

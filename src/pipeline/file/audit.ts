@@ -67,8 +67,17 @@ export type AuditKind = (typeof auditKinds)[number];
 export interface AuditFinding {
   readonly kind: AuditKind;
   readonly fileId: string;
-  /** Details in words; null: there are none. */
+  /** Details in words, null if there are none; of a `deletable` file, `comparedOf`. */
   readonly note: string | null;
+}
+
+/**
+ * Returns what an audit compared, for its note. The note of a file that got another video or version since differs, so
+ * the file is no longer `deletable`.
+ */
+export function comparedOf({ videoId, version }: Pick<Facts, 'videoId' | 'version'>): string {
+  const { ino, birthtimeNs, size, mtimeNs, ctimeNs } = version;
+  return [videoId, ino, birthtimeNs, size, mtimeNs, ctimeNs].join(' ');
 }
 
 /** The listed videos and the files that resemble a file's video. */

@@ -1,4 +1,4 @@
-import { auditNote } from '../file/audit.ts';
+import { auditNote, comparedOf } from '../file/audit.ts';
 import type { AuditFinding, AuditKind, AuditRun, AuditStore, AuditWanted, ListedNear } from '../file/audit.ts';
 import type { Facts } from '../file/facts.ts';
 import type { Failure } from '../file/failure.ts';
@@ -10,7 +10,7 @@ import { markerOf } from '../file/marker.ts';
 export interface AuditWorld {
   readonly store: AuditStore & NoteStore & Pick<FileStore, 'load'>;
   readonly selection: Pick<SelectionStore, 'ids'>;
-  readonly library: Pick<VideoLibrary, 'list' | 'get' | 'names'>;
+  readonly library: Pick<VideoLibrary, 'list' | 'get' | 'names' | 'probe'>;
   readonly local: Pick<LocalFiles, 'hash'>;
   readonly now: () => number;
   /** Whether a request may be sent now without making other work wait. */
@@ -30,7 +30,7 @@ export function createAudit(world: AuditWorld) {
   /** Why the audit is waiting: a failed request; null: the request budget. */
   let trouble: Failure | null = null;
   let refusals = { id: '', count: 0 };
-  let slice: { readonly from: string | null; readonly found: IdSlice } | null = null;
+  let slice: { readonly of: string; readonly found: IdSlice } | null = null;
 
   const waitFor = (failure: Failure): 'wait' => {
     trouble = failure;
@@ -81,7 +81,15 @@ export function createAudit(world: AuditWorld) {
     if (!(await world.maySpend())) return null;
     const answer = await library.get(videoId, signal);
     if (signal.aborted) return null;
-    if (answer.ok || answer.failure.kind === 'gone') return answer;
+    if (answer.ok) return answer;
+    if (answer.failure.kind === 'gone') {
+      // While a service is being replaced, a proxy may answer 404 to everything.
+      const probed = await library.probe(signal);
+      if (signal.aborted) return null;
+      if (probed.ok) return answer;
+      waitFor(probed.failure);
+      return null;
+    }
     refusals = { id: videoId, count: refusals.id === videoId ? refusals.count + 1 : 1 };
     if (!isOfAll(answer.failure) && refusals.count >= mostRefusals) return answer;
     waitFor(answer.failure);
@@ -105,15 +113,16 @@ export function createAudit(world: AuditWorld) {
     if (signal.aborted) return null;
     return {
       findings: findingsOf(facts, { asked, near, content, copy: isCopy ? other.value.id : null }),
-      requests: (isAsked ? 1 : 0) + (other === null ? 0 : 1),
+      requests: (isAsked ? 1 : 0) + (asked.ok ? 0 : 1) + (other === null ? 0 : 1),
       bytes: content?.ok === true ? facts.version.size : 0,
     };
   };
 
   const examineNext = async (run: AuditRun, signal: AbortSignal): Promise<AuditStep> => {
-    if (slice?.from !== run.slice)
+    const of = `${run.startedAt} ${run.slice}`;
+    if (slice?.of !== of)
       slice = {
-        from: run.slice,
+        of,
         found: await world.selection.ids(auditedFiles(run), sliceSize, run.slice ?? undefined),
       };
     const { ids, next } = slice.found;
@@ -251,10 +260,13 @@ export function findingsOf(
   ];
 }
 
-function localFinding({ sha256 }: Facts, content: Answer<string>): readonly [AuditKind, string | null] {
+function localFinding(facts: Facts, content: Answer<string>): readonly [AuditKind, string | null] {
+  const { sha256 } = facts;
   if (content.ok) {
     if (sha256 === null) return ['unread', 'the ledger has no hash of what was uploaded'];
-    return content.value === sha256 ? ['deletable', null] : ['changed', 'its content differs from what was uploaded'];
+    return content.value === sha256
+      ? ['deletable', comparedOf(facts)]
+      : ['changed', 'its content differs from what was uploaded'];
   }
   const { kind, message } = content.failure;
   return kind === 'vanished' ? ['missing', null] : [kind === 'changed' ? 'changed' : 'unread', message];

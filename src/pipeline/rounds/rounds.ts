@@ -69,7 +69,7 @@ export interface RoundsWorld
   readonly events: KeptEvents;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly budget: Pick<Budget, 'room'>;
+  readonly budget: Budget;
   /** The current settings, which a reload may change. */
   settings(): RoundSettings;
   /** Files sent per hour at the present speed; null if not known. */

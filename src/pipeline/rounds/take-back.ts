@@ -1,10 +1,19 @@
 import type { RetryPolicy } from '../file/backoff.ts';
 import { mayHaveArrived } from '../file/facts.ts';
 import type { Facts } from '../file/facts.ts';
-import { isAway } from '../file/failure.ts';
+import { isAway, stopped } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { folderAway } from '../pause.ts';
-import type { Clock, FeedStore, LocalFiles, NoteStore, Receipts, VideoHost, VideoLibrary } from '../file/ports.ts';
+import type {
+  Budget,
+  Clock,
+  FeedStore,
+  LocalFiles,
+  NoteStore,
+  Receipts,
+  VideoHost,
+  VideoLibrary,
+} from '../file/ports.ts';
 import { condemned, isBeingTakenBack, mayBeTakenBack } from '../file/reasons.ts';
 import type { RowStore } from '../file/row-groups.ts';
 import type { Row, Rows } from '../file/rows.ts';
@@ -25,6 +34,7 @@ export interface TakeBackWorld {
   readonly library: Pick<VideoLibrary, 'get' | 'list'>;
   readonly local: Pick<LocalFiles, 'check' | 'hash'>;
   readonly receipts: Receipts;
+  readonly budget: Pick<Budget, 'take'>;
   readonly clock: Clock;
   /** Name of the note with the run of this host. */
   readonly takeBackNote: string;
@@ -73,10 +83,18 @@ export function createTakeBack(world: TakeBackWorld) {
     const marked = found.filter(isBeingTakenBack).map(({ id, videoId }) => [id, videoId ?? ''] as const);
     return new Map([...files, ...marked]);
   };
-  const recall = (): Promise<Map<string, string>> => (left ??= read());
+  const recall = (): Promise<Map<string, string>> =>
+    (left ??= read().catch((error: unknown) => {
+      left = null;
+      throw error;
+    }));
 
   const keep = async (row: Row, why: string): Promise<null> => {
-    if (isBeingTakenBack(row.facts)) await runner.applyTo(row, { type: 'VIDEO_KEPT', why });
+    if (isBeingTakenBack(row.facts)) {
+      // Replaces the receipt `taken back`, by which a rebuilt ledger would delete the video.
+      await receipts.append('ready', row.facts);
+      await runner.applyTo(row, { type: 'VIDEO_KEPT', why });
+    }
     const { id, folder, path } = row.facts;
     if (run?.ended_at === null) await save({ ...run, kept: [...run.kept, { id, path: `${folder}/${path}`, why }] });
     return null;
@@ -106,12 +124,15 @@ export function createTakeBack(world: TakeBackWorld) {
   const one = async (row: Row, videoId: string, signal: AbortSignal): Promise<Failure | null> => {
     const { facts } = row;
     const isMarked = isBeingTakenBack(facts);
-    if (facts.videoId !== videoId || (run?.stopped_by != null && !isMarked)) return null;
+    const isStopped = (): boolean => run?.stopped_by != null && !isMarked;
+    if (facts.videoId !== videoId || isStopped()) return null;
     const refusal = isMarked ? null : refusalOf(facts);
     if (refusal !== null) return keep(row, refusal);
     // The file is read first: reading takes minutes, and the request must come right before the DELETE.
     const hash = await local.hash(facts, signal);
     if (!hash.ok && !isAway(hash.failure)) return hash.failure;
+    // Counted here, because the client lets requests of this lane pass.
+    if (!(await world.budget.take(lane, signal))) return stopped;
     const found = await library.get(videoId, signal, lane);
     const failure = found.ok ? null : await world.failed(found.failure, signal);
     if (failure?.kind === 'gone') return finish(row, videoId);
@@ -120,9 +141,13 @@ export function createTakeBack(world: TakeBackWorld) {
     const edits = handEdits(facts, found.value);
     if (edits.length > 0) return keep(row, `edited on the service since: ${edits.join(', ')}`);
     if (await isShared(videoId)) return keep(row, sharedVideo);
+    // The request may have waited an hour for the limit. The DELETE uses the share that is kept for finishing.
+    const away = await local.check(facts);
+    if (away !== null) return isAway(away) ? keep(row, onlyCopy) : away;
+    if (isStopped()) return null;
     await mark(row, videoId);
     await row.confirm();
-    return (await deleteVideo(videoId, signal, { host, priority: lane })) ?? finish(row, videoId);
+    return (await deleteVideo(videoId, signal, { host, priority: 'finish' })) ?? finish(row, videoId);
   };
 
   const setBack = (id: string, failure: Failure): void => {

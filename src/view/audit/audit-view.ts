@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { auditKinds, auditNote } from '../../pipeline/file/audit.ts';
+import { auditKinds, auditNote, comparedOf } from '../../pipeline/file/audit.ts';
 import type { AuditFinding, AuditKind, AuditRun } from '../../pipeline/file/audit.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { auditTitles, progressWords } from '../words/audit-words.ts';
@@ -65,9 +65,9 @@ async function membersOf(ledger: Pick<Ledger, 'rows' | 'findings'>, kind: AuditK
     const rows = ids.length === 0 ? [] : await ledger.rows({ group: 'any', where: { ids } });
     const notes = new Map(found.map((finding) => [finding.fileId, finding]));
     // Findings about a file that has changed since no longer hold.
-    const standing = rows.filter(
-      ({ end, disposal }) => end === 'done' && !(kind === 'deletable' && disposal === 'deleted'),
-    );
+    const stands = (facts: Facts): boolean =>
+      kind !== 'deletable' || (facts.disposal !== 'deleted' && notes.get(facts.id)?.note === comparedOf(facts));
+    const standing = rows.filter((facts) => facts.end === 'done' && stands(facts));
     members.push(...standing.map((facts) => memberOf(facts, notes.get(facts.id))));
     if (!isAll || found.length < atOnce) return members;
     after = ids.at(-1) ?? '';
@@ -75,11 +75,13 @@ async function membersOf(ledger: Pick<Ledger, 'rows' | 'findings'>, kind: AuditK
   }
 }
 
-/** `mtime_ns`: the time of modification that the file had when it was uploaded. */
+/** `mtime_ns` and `ctime_ns`: the times that the file had when it was last compared with what was uploaded. */
 function memberOf({ id, folder, path, videoId, version }: Facts, finding: AuditFinding | undefined) {
-  const { size, mtimeNs } = version;
-  const known = { id: id as string | null, name: `${folder}/${path}`, video_id: videoId, note: finding?.note ?? null };
-  return { ...known, size: size as number | null, mtime_ns: mtimeNs as string | null };
+  const { size, mtimeNs, ctimeNs } = version;
+  const note = finding?.kind === 'deletable' ? null : (finding?.note ?? null);
+  const known = { id: id as string | null, name: `${folder}/${path}`, video_id: videoId, note };
+  const times = { mtime_ns: mtimeNs as string | null, ctime_ns: ctimeNs as string | null };
+  return { ...known, size: size as number | null, ...times };
 }
 
 /** Returns the videos that no file has. They are named by their titles. */
@@ -94,5 +96,12 @@ function unknownIn(run: AuditRun | null): readonly {
   const inChannels = channels.flatMap(({ channel, videos }) => (channel === null ? [] : [`${videos} in ${channel}`]));
   const title = [auditTitles.unknown, ...inChannels].join(', ');
   const members = first.map((video) => ({ id: null, name: video.title, video_id: video.id, note: video.status }));
-  return [{ kind: 'unknown', title, count, members: members.map((each) => ({ ...each, size: null, mtime_ns: null })) }];
+  return [
+    {
+      kind: 'unknown',
+      title,
+      count,
+      members: members.map((each) => ({ ...each, size: null, mtime_ns: null, ctime_ns: null })),
+    },
+  ];
 }

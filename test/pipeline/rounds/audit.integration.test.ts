@@ -1,7 +1,9 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { Answer, ListedPage, VideoLibrary } from '../../../src/pipeline/file/ports.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { markerOf } from '../../../src/pipeline/file/marker.ts';
+import { newAudit } from '../../../src/pipeline/rounds/audit.ts';
 import { failure } from '../some-facts.ts';
 import { auditedWorld, begin, everything, foundIn, madeVideo, quick, run, runOf } from './audited-world.ts';
 import type { AuditedWorld } from './audited-world.ts';
@@ -105,7 +107,8 @@ test('an audit sends nothing while it may not spend, and ends once it may', asyn
   const before = world.service.sandbox.requests().length;
   // Every other time there is no room.
   const waits = await run(world.audit({ maySpend: async () => (allowed += 1) % 2 === 0 }));
-  expect(waits).toBe(world.service.sandbox.requests().length - before);
+  // One question is followed at once by another request: whether a 404 concerns only its video.
+  expect(waits).toBe(world.service.sandbox.requests().length - before - 1);
   expect(await foundIn(world.ledger)).toEqual(ofDesk);
 });
 
@@ -183,6 +186,7 @@ test.for([
       names: (...asked) => (fails() ? Promise.resolve(refused) : world.library.names(...asked)),
       list: (...asked) => (fails() ? Promise.resolve(refused) : world.library.list(...asked)),
       get: (...asked) => (fails() ? Promise.resolve(refused) : world.library.get(...asked)),
+      probe: world.library.probe,
     },
   });
   expect(await run(audit)).toBeGreaterThan(0);
@@ -201,6 +205,56 @@ test('a video about which the service never answers is named, and no local copy 
     unanswered: { stubborn: 'it was permanent' },
     deletable: { fine: null },
   });
+});
+
+test('nothing is called gone while the service answers 404 to everything', async () => {
+  await using world = await auditedWorld();
+  await troubledDesk(world);
+  await begin(world.ledger, everything);
+  let isBroken = false;
+  const lost = { ok: false, failure: failure('gone') } as const;
+  const audit = world.audit({
+    library: {
+      ...world.library,
+      // The list was read before it broke.
+      get: async (...asked) => (isBroken ? lost : world.library.get(...asked)),
+      probe: async (...asked) => (isBroken ? lost : world.library.probe(...asked)),
+    },
+  });
+  const { signal } = new AbortController();
+  while ((await runOf(world.ledger)).step === 'list') await audit.step(signal);
+  isBroken = true;
+  for (let steps = 0; steps < 10; steps += 1) expect(await audit.step(signal)).toBe('wait');
+  expect(await foundIn(world.ledger)).toEqual({});
+  isBroken = false;
+  await run(audit);
+  expect(await foundIn(world.ledger)).toEqual(ofDesk);
+});
+
+test('each audit examines its own files, also those that were done after the one before', async () => {
+  await using world = await auditedWorld();
+  await world.done('first');
+  await begin(world.ledger, everything);
+  const audit = world.audit();
+  await run(audit);
+  await world.done('second');
+  await world.ledger.beginAudit(newAudit(everything, 'a test', 2, 2));
+  await run(audit);
+  expect(await foundIn(world.ledger)).toEqual({ deletable: { first: null, second: null } });
+});
+
+test.for<[string, (facts: Facts) => Partial<Facts>]>([
+  // With `on_change: ignore`, a row takes over the version without a look at the content.
+  ['changed on disk', ({ version }) => ({ version: { ...version, mtimeNs: '7' } })],
+  ['written by a tool that restored its time', ({ version }) => ({ version: { ...version, ctimeNs: '7' } })],
+  ['uploaded again', () => ({ videoId: 'vid_other' })],
+])('a file that was %s since the audit may not be deleted', async ([, change]) => {
+  await using world = await auditedWorld();
+  const facts = await world.done('fine');
+  await begin(world.ledger, everything);
+  await run(world.audit());
+  await world.ledger.save({ ...facts, ...change(facts) });
+  expect(await foundIn(world.ledger)).toEqual({ deletable: {} });
 });
 
 test('a file with the size and time that were uploaded, but other content, may not be deleted', async () => {
@@ -256,7 +310,7 @@ test('an audit that is stopped writes nothing more', async () => {
   expect(await runOf(world.ledger)).toMatchObject({ step: 'stopped', endedAt: 7, examined: 0 });
 });
 
-test('killed at each write and started again, an audit finds the same with one request more', async () => {
+test('killed at each write and started again, an audit finds the same with two requests more', async () => {
   await using world = await auditedWorld();
   await troubledDesk(world);
   await begin(world.ledger, everything);
@@ -275,7 +329,7 @@ test('killed at each write and started again, an audit finds the same with one r
       await expect(run(world.audit({ store: dying }))).rejects.toThrow('killed');
       await run(world.audit());
       const requests = world.service.sandbox.requests().length - sent;
-      expect(requests).toBeLessThanOrEqual(undisturbed.run.requests + 1);
+      expect(requests).toBeLessThanOrEqual(undisturbed.run.requests + 2);
       expect(await foundIn(world.ledger)).toEqual(undisturbed.found);
       const { requests: _, bytesRead: __, ...others } = undisturbed.run;
       expect(await runOf(world.ledger)).toMatchObject(others);

@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { Failure } from '../../../src/pipeline/file/failure.ts';
+import type { Budget } from '../../../src/pipeline/file/ports.ts';
 import { folderAway } from '../../../src/pipeline/pause.ts';
 import { files, minute, outside, someLocal, startCore } from '../running-core.ts';
 import { failure, ready, someFacts, somePlan } from '../some-facts.ts';
+import { someRoom } from '../some-room.ts';
 
 /** A finished upload. The disk of these tests gives each file its id as hash. */
 function done(id: string, other: Partial<Facts> = {}): Facts {
@@ -20,13 +22,14 @@ async function begin(rows: readonly Facts[], local: Partial<typeof someLocal> = 
     if (videoId !== null) world.service.videos.set(videoId, { title: 'Clip', status: 'ready' });
   const appended: string[] = [];
   const receipts = { append: async (step: string, { id }: Facts) => void appended.push(`${step} ${id}`) };
-  const other = { local: { ...someLocal, ...local }, receipts };
+  const budget: Budget = { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() };
+  const other = { local: { ...someLocal, ...local }, receipts, budget };
   const pairs = rows.map(({ id, videoId }) => [id, videoId ?? ''] as const);
   const restart = () => startCore(world, other);
   const core = restart();
   const start = () => core.conductor.takeBack.start(pairs, 'root');
   const isOver = async () => (await core.conductor.takeBack.progress())?.ended_at != null;
-  return { ...core, world, appended, pairs, restart, start, isOver };
+  return { ...core, world, budget, appended, pairs, restart, start, isOver };
 }
 
 const sorted = (videos: ReadonlyMap<string, unknown>): readonly string[] => [...videos.keys()].toSorted();
@@ -67,6 +70,39 @@ test('each DELETE follows a fresh GET of its video, and an edited video stays', 
   expect(await core.conductor.takeBack.progress()).toMatchObject({
     taken: 1,
     kept: [{ id: 'b', path: '/inbox/b.mp4', why: 'edited on the service since: title' }],
+  });
+});
+
+test('each request of a run is counted in the hourly limit, and the DELETE waits for no upload', async () => {
+  const core = await begin([done('a'), done('b')]);
+  const { host, library } = core.service;
+  const lanes: string[] = [];
+  const { get } = library;
+  const { remove, status } = host;
+  core.budget.take = async (lane) => (lanes.push(`take ${lane}`), true);
+  Object.assign(library, { get: (...asked: Parameters<typeof get>) => (lanes.push(`get ${asked[2]}`), get(...asked)) });
+  Object.assign(host, {
+    remove: (...asked: Parameters<typeof remove>) => (lanes.push(`remove ${asked[2]}`), remove(...asked)),
+    status: (...asked: Parameters<typeof status>) => (lanes.push(`status ${asked[2]}`), status(...asked)),
+  });
+  await core.start();
+  await core.until(core.isOver);
+  // The client lets a request of `create` pass, because the pipeline has counted it (`clientGateOf`).
+  const each = ['take create', 'get create', 'remove finish', 'status finish'];
+  expect(lanes).toEqual([...each, ...each]);
+});
+
+test('a file that changes while its request waits for the hourly limit is the only copy', async () => {
+  let isChanged = false;
+  const core = await begin([done('a'), done('b')], {
+    check: async ({ id }) => (id === 'b' && isChanged ? failure('changed') : null),
+  });
+  core.service.beforeLook = () => (isChanged = true);
+  await core.start();
+  await core.until(core.isOver);
+  expect(sorted(core.service.videos)).toEqual(['v_b']);
+  expect(await core.conductor.takeBack.progress()).toMatchObject({
+    kept: [{ id: 'b', why: expect.stringContaining('only copy') }],
   });
 });
 
@@ -206,6 +242,8 @@ test('a video stays if the service refuses to delete it', async () => {
   await core.until(core.isOver);
   expect(core.store.row('a')).toMatchObject({ end: 'done', dying: false, videoId: 'v_a' });
   expect((await core.conductor.takeBack.progress())?.kept).toMatchObject([{ why: 'it was permanent' }]);
+  // The last receipt counts if the ledger is rebuilt.
+  expect(core.appended).toEqual(['taken back a', 'ready a']);
 });
 
 test('a service that answers 404 to everything takes nothing back', async () => {
@@ -252,6 +290,38 @@ test('a run is stopped after the video whose deletion has begun; the others stay
   expect(core.store.states().filter((state) => state === 'skipped')).toHaveLength(marked);
   expect(core.service.videos.size).toBe(3 - marked);
   expect(await again.conductor.takeBack.progress()).toMatchObject({ stopped_by: 'anna', taken: marked, left: 0 });
+});
+
+test('a stop while a file is read leaves its video', async () => {
+  const read = Promise.withResolvers<void>();
+  let isReading = false;
+  const core = await begin([done('a')], {
+    hash: async ({ id }) => {
+      isReading = true;
+      await read.promise;
+      return { ok: true, value: id };
+    },
+  });
+  await core.start();
+  await core.until(() => isReading);
+  await core.conductor.takeBack.stop('anna');
+  read.resolve();
+  await core.until(core.isOver);
+  expect([sorted(core.service.videos), core.store.states()]).toEqual([['v_a'], ['done']]);
+});
+
+test('a run continues once a ledger that did not answer does', async () => {
+  const core = await begin([done('a')]);
+  const { note } = core.store;
+  let isAway = true;
+  Object.assign(core.store, {
+    note: (name: string) => (isAway ? Promise.reject(new Error('no answer')) : note.call(core.store, name)),
+  });
+  await expect(core.start()).rejects.toThrow('no answer');
+  isAway = false;
+  expect(await core.start()).toBe(true);
+  await core.until(core.isOver);
+  expect(sorted(core.service.videos)).toEqual([]);
 });
 
 test('no second run begins before the first one is over', async () => {
