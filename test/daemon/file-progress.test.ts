@@ -235,6 +235,7 @@ describe('a file in line says when it starts:', () => {
     const ledger = {
       before: async () => new Map([['f_9', before]]),
       lines: async () => [line],
+      note: async () => null,
     } as unknown as Parameters<typeof viewsOf>[0];
     const files = await viewsOf(ledger, daemonOf(world), [facts]);
     expect(files.map(whyOf)).toEqual([words]);
@@ -247,6 +248,7 @@ describe('a file in line says when it starts:', () => {
     const ledger = {
       before: async (...args: unknown[]) => (asked.push(args[2]), new Map()),
       lines: async (without: unknown) => (asked.push(without), []),
+      note: async () => null,
     } as unknown as Parameters<typeof viewsOf>[0];
     await viewsOf(ledger, daemonOf({}), [someFacts({ id: 'f_9' })]);
     expect(asked).toEqual([['f_1'], ['f_1']]);

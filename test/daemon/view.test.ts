@@ -24,6 +24,7 @@ const ledger = {
   counts: async () => [{ files: waiting.length }],
   before: (ids: readonly string[]) => Promise.resolve(new Map(ids.map((id) => [id, 7]))),
   lines: () => Promise.resolve([]),
+  note: () => Promise.resolve(null),
 } as unknown as FilesLedger;
 const daemon = {
   fleet: null,
