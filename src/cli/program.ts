@@ -94,7 +94,7 @@ function termOf(command: Command): string {
 
 function lineOf(program: Command, group: string): string {
   const names = program.commands.filter((each) => each.helpGroup() === group).map((each) => each.name());
-  return `${group} ${names.join(', ')}`;
+  return new Help().boxWrap(`${group} ${names.join(', ')}`, 80);
 }
 
 const AFTER = `

@@ -32,6 +32,7 @@ const lines: Readonly<Record<string, { readonly withoutDaemon: number }>> = {
   'reload --plan': { withoutDaemon: 3 },
   'add in/a.mp4': { withoutDaemon: 3 },
   adopt: { withoutDaemon: 0 },
+  audit: { withoutDaemon: 0 },
   reapply: { withoutDaemon: 3 },
   suspects: { withoutDaemon: 0 },
   undo: { withoutDaemon: 3 },

@@ -60,6 +60,8 @@ describe('a configuration that is right', () => {
         onChange: 'upload',
         existing: 'upload',
         afterReady: { kind: 'keep' },
+        beside: false,
+        notify: { owners: {}, others: [] },
         rules: [
           {
             key: 'folders[0].rules[0]',

@@ -162,14 +162,15 @@ folders:
 
 it('is in docs/notifications.md with examples that are accepted', async () => {
   const page = await readFile(resolve(import.meta.dirname, '../../docs/notifications.md'), 'utf8');
-  const [notify = '', folders = '', ...further] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(
+  const [notify = '', people = '', folders = '', ...further] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(
     ([, example]) => example ?? '',
   );
   expect(further).toEqual([]);
   await here.write('topic', 'station\n');
-  const local = notify.replaceAll(/!file \S+/g, '!file topic');
+  const local = (text: string): string => text.replaceAll(/!file [^\s}]+/g, '!file topic');
   const service = 'service: { base_url: https://video.example.com/v1, api_key: !env KEY }\n';
-  expect(await here.problems(`${service}${folders}${local}`, env)).toEqual([]);
+  for (const text of [`${folders}${local(notify)}`, local(people)])
+    expect(await here.problems(`${service}${text}`, env)).toEqual([]);
 });
 
 it('explains every key of every type in docs/notifications.md', async () => {
