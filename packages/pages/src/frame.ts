@@ -34,17 +34,21 @@ export interface Frame {
   readonly changesWith: readonly string[];
   /** How often a browser without scripts reloads the page, in seconds; never if omitted. */
   readonly refreshSeconds?: number;
+  /** The reader's colour scheme; that of the system if omitted. */
+  readonly theme?: Theme | undefined;
 }
+
+export type Theme = 'light' | 'dark';
 
 /** Renders a view in its frame as a complete document. */
 export function frame(view: View, around: Frame): Html {
-  const { site, assets, sections, state, foot, live, signedOut, changesWith, refreshSeconds } = around;
+  const { site, assets, sections, state, foot, live, signedOut, changesWith, refreshSeconds, theme } = around;
   const refresh =
     refreshSeconds === undefined
       ? ''
       : html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}" /></noscript>`;
   return document(
-    { title: view.title, site, assets, head: refresh },
+    { title: view.title, site, assets, head: refresh, theme },
     html`<a class="skip" href="#main">Skip to the content</a>
       <header class="top">
         <a class="brand" href="/"><img src="${assets.icon}" alt="" width="24" height="24" />${site}</a>
@@ -77,20 +81,20 @@ function sectionLink(path: string, label: string, isCurrent: boolean): Html {
   return isCurrent ? html`<a href="${path}" aria-current="page">${label}</a>` : html`<a href="${path}">${label}</a>`;
 }
 
-interface Head extends Pick<Frame, 'site' | 'assets'> {
+interface Head extends Pick<Frame, 'site' | 'assets' | 'theme'> {
   readonly title: string;
   readonly head?: Html | '';
 }
 
 /** Renders a document in the style of the site. */
-export function document({ title, site, assets, head = '' }: Head, body: Html): Html {
+export function document({ title, site, assets, head = '', theme }: Head, body: Html): Html {
   return html`<!doctype html>
-    <html lang="en">
+    <html lang="en" ${theme === undefined ? '' : html` data-theme="${theme}"`}>
       <head>
         <meta charset="utf-8" />
         <title>${title} · ${site}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
+        <meta name="color-scheme" content="${theme ?? 'light dark'}" />
         <meta name="robots" content="noindex" />
         ${head}
         <link rel="icon" href="${assets.icon}" />

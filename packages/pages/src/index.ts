@@ -3,6 +3,6 @@ export { barChart, type Bar, type BarChart } from './bar-chart.ts';
 export { addressOf, badge, button, commandLine, confirmed, emptyState, facts, named, outside } from './elements.ts';
 export { pagination, select, table, time, timeline, unseen } from './elements.ts';
 export type { BadgeKind, Choice, Column, Html, Step } from './elements.ts';
-export { document, frame, type Frame, type View } from './frame.ts';
+export { document, frame, type Frame, type Theme, type View } from './frame.ts';
 export { liveAnswer, type LiveSource } from './live-answer.ts';
 export { counted, fileSize, grouped, percent, span, visibleLines, visibleText } from './words.ts';

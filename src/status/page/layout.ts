@@ -6,6 +6,7 @@ import { countUnmet, unmetWords } from '../../view/words/picture-words.ts';
 import { briefly, mainWait } from '../../view/waits.ts';
 import { assets } from './assets.ts';
 import { breakable } from './elements.ts';
+import { themeSwitch } from './theme.ts';
 import type { PageWorld } from './world.ts';
 
 const SITE = 'dropcast';
@@ -20,11 +21,12 @@ const SECTIONS = [
 ] as const;
 
 /** Wraps a view in the page's frame. */
-export async function viewPage(view: View, { daemon, picture, mayChange }: PageWorld): Promise<Html> {
+export async function viewPage(view: View, { daemon, picture, mayChange, theme }: PageWorld): Promise<Html> {
   const { kind, words, path } = healthOf(await picture());
   return frame(view, {
     site: SITE,
     assets,
+    theme,
     sections: SECTIONS,
     live: '/live',
     signedOut: 'Signed out. Run “dropcast open” on this machine, and open the link that it prints.',
@@ -37,7 +39,8 @@ export async function viewPage(view: View, { daemon, picture, mayChange }: PageW
         >${mayChange ? '' : html`<span class="muted">Read-only</span>`} ${button('/sign-out', 'Sign out')}</span
       >
     </div>`,
-    foot: html`<p class="base"><span>Configuration</span><code>${breakable(daemon.config().file)}</code></p>`,
+    foot: html`<p class="base"><span>Configuration</span><code>${breakable(daemon.config().file)}</code></p>
+      ${themeSwitch(theme)}`,
   });
 }
 

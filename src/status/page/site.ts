@@ -19,6 +19,7 @@ import { createLive, SharedViews } from './live.ts';
 import { createTargetTests } from './target-tests.ts';
 import { createTrials } from './trials.ts';
 import { enter, leave, rightOf, turnAway } from './sign-in.ts';
+import { chooseTheme, themeOf } from './theme.ts';
 import { PageError, type Action, type Asked, type PageWorld, type ViewMaker } from './world.ts';
 import { audit } from './views/audit.ts';
 import { overview } from './views/overview.ts';
@@ -78,6 +79,7 @@ export function createSite(
       trials,
       now: Date.now(),
       mayChange: context.get('right') === 'change',
+      theme: themeOf(context),
     };
   };
   const live = createLive(daemon, closing, () => shared.somethingHappened());
@@ -111,6 +113,7 @@ export function createSite(
   site.get('/assets/*', ({ req, notFound }) => assets.find(req.path) ?? notFound());
   site.get('/open', (context) => enter(context, access));
   site.post('/sign-out', fromThisPage, (context) => leave(context));
+  site.post('/theme', signedIn(access), fromThisPage, (context) => chooseTheme(context));
   for (const [path, action] of actions)
     site.post(path, signedIn(access), fromThisPage, mayChange, async (context) => {
       const next = await act(context, worldFor(context), action);
@@ -130,7 +133,7 @@ export function createSite(
       const [world, asked] = [worldFor(context), askedOf(context)];
       // The rendering is shared, so it must not depend on this request, whose reader may be gone.
       const make = async () => String(await viewPage(await view(world, asked), world));
-      return context.html(await shared.get(`${context.get('right')} ${context.req.url}`, make));
+      return context.html(await shared.get([context.get('right'), world.theme, context.req.url].join(' '), make));
     });
   site.notFound((context) => refuse(context, 404, 'There is nothing at this address.'));
   return site;

@@ -1,4 +1,4 @@
-import type { View } from '@dropcast/pages';
+import type { Theme, View } from '@dropcast/pages';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Outcomes } from './files/bulk-commands.ts';
 import type { TargetTests } from './target-tests.ts';
@@ -15,6 +15,8 @@ export interface PageWorld {
   readonly now: number;
   /** Whether the reader may change things; otherwise no buttons are shown. */
   readonly mayChange: boolean;
+  /** The reader's colour scheme; undefined: that of the system. */
+  readonly theme: Theme | undefined;
   /** Results of recent commands on many files. */
   readonly outcomes: Outcomes;
   readonly targetTests: TargetTests;

@@ -133,6 +133,22 @@ test('signing out makes the browser forget its cookie, and other sites cannot do
   expect((await post({ cookie, origin: 'https://evil.example' }, '/sign-out')).status).toBe(403);
 });
 
+test('a reader who may only look chooses the colours, and stays on the view', async () => {
+  const { post } = somePage();
+  const send = async (to: string, more: Readonly<Record<string, string>> = {}) => {
+    const answer = await post({ ...OWN_FORM, cookie: cookieOf('look'), ...more }, '/theme', `to=${to}`);
+    return [answer.status, answer.headers.get('location'), answer.headers.get('set-cookie')];
+  };
+  const kept = 'dropcast-theme=dark; Max-Age=34560000; Path=/; HttpOnly; SameSite=Strict';
+  const referer = 'http://127.0.0.1:7878//files?state=done';
+  expect(await send('dark', { referer })).toEqual([303, '/files?state=done', kept]);
+  expect(await send('dark', { referer: 'https://evil.example/files' })).toEqual([303, '/', kept]);
+  const forgotten = 'dropcast-theme=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict';
+  for (const to of ['system', 'dark%22%3E', 'x'.repeat(70_000)]) expect(await send(to)).toEqual([303, '/', forgotten]);
+  expect((await send('dark', { origin: 'https://evil.example' }))[0]).toBe(403);
+  expect((await send('dark', { cookie: '' }))[0]).toBe(401);
+});
+
 test('a change that cannot be written at the moment is refused with the reason, and is not a bug', async () => {
   const broken: unknown[] = [];
   const { post } = somePage(

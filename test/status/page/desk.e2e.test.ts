@@ -42,6 +42,29 @@ describe('the daily work of a desk in Chromium, without a shell', needs('chromiu
   afterEach(() => browser.closePages());
   afterAll(() => browser[Symbol.asyncDispose]());
 
+  test('the reader chooses dark or light colours by keyboard and by touch, whatever the system says', async () => {
+    await using station = await openStation();
+    const ground = (tab: Page) => tab.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    const [light, dark] = ['rgb(245, 246, 248)', 'rgb(13, 16, 21)'];
+    const wide = await enter(station, '/folders', { colorScheme: 'light' });
+    expect(await ground(wide)).toBe(light);
+    await wide.getByRole('button', { name: 'Colours: system' }).press('Enter');
+    await wide.getByRole('button', { name: 'Colours: dark' }).waitFor();
+    expect([await ground(wide), new URL(wide.url()).pathname]).toEqual([dark, '/folders']);
+    await expectSound(wide, 'dark-chosen');
+    const tab = await enter(station, '/folders', phone);
+    expect(await ground(tab)).toBe(dark);
+    await tab.getByRole('button', { name: 'Colours: system' }).tap();
+    await tab.getByRole('button', { name: 'Colours: dark' }).tap();
+    await tab.getByRole('button', { name: 'Colours: light' }).waitFor();
+    expect(await ground(tab)).toBe(light);
+    await expectSound(tab, 'light-chosen');
+    await tab.getByRole('button', { name: 'Colours: light' }).tap();
+    await tab.getByRole('button', { name: 'Colours: system' }).waitFor();
+    await tab.emulateMedia({ colorScheme: 'dark' });
+    expect(await ground(tab)).toBe(dark);
+  });
+
   test('a frozen folder is resumed by touch, after its reader confirmed what that states', async () => {
     await using station = await openStation();
     const names = Array.from({ length: 12 }, (_, n) => `clip ${n}.mpg`);

@@ -10,6 +10,7 @@ export function someWorld(daemon: Daemon, more: Pick<PageWorld, 'now'> & Partial
     daemon,
     picture: daemon.picture,
     mayChange: false,
+    theme: undefined,
     outcomes: createOutcomes(),
     targetTests: createTargetTests(async () => []),
     trials: createTrials(),

@@ -1,3 +1,11 @@
+/** The colours of the dark scheme. */
+const DARK = `
+    --ground: #0d1015; --surface: #151a21; --sunken: #1c222b; --line: #2a323d; --ink: #e7ebf1; --muted: #9ba7b7;
+    --accent: #7ea6ff; --accent-ink: #0b1220; --accent-soft: #1a2744; --danger: #ff9c92; --focus: #9dbcff;
+    --ready: #74dba0; --ready-soft: #113021; --busy: #94b5ff; --busy-soft: #172748; --wait: #aab4c2; --wait-soft: #242b35;
+    --failed: #ffa198; --failed-soft: #3c1a18; --on: #f5c06b; --on-soft: #38290f; --shadow: none;
+`;
+
 /**
  * The style of all pages. It uses system fonts and loads nothing external; both colour schemes have a contrast of at
  * least 4.5 to 1.
@@ -11,13 +19,10 @@ export const STYLE = `
   --failed: #a8231b; --failed-soft: #fdeae8; --on: #8a4b00; --on-soft: #fdf0d9; --shadow: 0 1px 2px rgb(16 24 40 / .05);
 }
 @media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #0d1015; --surface: #151a21; --sunken: #1c222b; --line: #2a323d; --ink: #e7ebf1; --muted: #9ba7b7;
-    --accent: #7ea6ff; --accent-ink: #0b1220; --accent-soft: #1a2744; --danger: #ff9c92; --focus: #9dbcff;
-    --ready: #74dba0; --ready-soft: #113021; --busy: #94b5ff; --busy-soft: #172748; --wait: #aab4c2; --wait-soft: #242b35;
-    --failed: #ffa198; --failed-soft: #3c1a18; --on: #f5c06b; --on-soft: #38290f; --shadow: none;
-  }
+  :root:not([data-theme]) { ${DARK} }
 }
+:root[data-theme="light"] { color-scheme: light; }
+:root[data-theme="dark"] { color-scheme: dark; ${DARK} }
 * { box-sizing: border-box; }
 body {
   margin: 0; background: var(--ground); color: var(--ink); font: 400 14px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif;
@@ -53,6 +58,7 @@ main:focus { outline: none; }
 .sections ul { list-style: none; display: flex; flex-direction: column; gap: 2px; position: sticky; top: 14px; }
 .sections a { display: block; padding: 5px 12px; border-radius: 6px; color: var(--ink); }
 .sections a:hover { background: var(--sunken); text-decoration: none; }
+.sections button { border: 0; background: none; padding: 3px 12px; font-size: 12px; font-weight: 400; color: var(--muted); }
 .sections a[aria-current] { background: var(--accent-soft); color: var(--accent); font-weight: 600; }
 .base { margin-top: auto; padding: 0 2px 0 12px; display: flex; flex-direction: column; font-size: 12px; color: var(--muted); position: sticky; bottom: 14px; }
 .base code { font-size: 11px; letter-spacing: -.02em; }
@@ -182,9 +188,9 @@ progress { width: 100%; height: 8px; accent-color: var(--accent); }
 @media (max-width: 860px) {
   body { grid-template: auto auto 1fr / minmax(0, 1fr); }
   .top { padding: 8px 14px; }
-  .sections { border-right: 0; border-bottom: 1px solid var(--line); padding: 6px 8px; background: var(--surface); }
+  .sections { border-right: 0; border-bottom: 1px solid var(--line); padding: 6px 8px; background: var(--surface); gap: 0; }
   .sections ul { flex-direction: row; flex-wrap: wrap; position: static; }
-  .sections a { padding: 3px 9px; }
+  .sections :is(a, button) { padding: 3px 9px; }
   .base { display: none; }
   main { padding: 14px 14px 40px; }
 }
