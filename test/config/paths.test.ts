@@ -15,7 +15,7 @@ test('come from a tree that is wrong elsewhere', () => {
       { path: './in', after_ready: 'delete', rules: 'none' },
       { pfad: '/lost' },
       'text',
-      { path: '/srv/b', after_ready: { move: 'done' } },
+      { path: '/srv/b', after_ready: { move: 'done' }, beside: true },
     ],
   };
   expect(configPaths(tree, '/etc/dropcast/dropcast.yaml', environment)).toEqual({
@@ -25,8 +25,8 @@ test('come from a tree that is wrong elsewhere', () => {
     failureLog: '/var/log/dropcast/failures.jsonl',
     secretFiles: ['/home/op/hook'],
     folders: [
-      { key: 'folders[0]', path: '/etc/dropcast/in', afterReady: { kind: 'delete' } },
-      { key: 'folders[3]', path: '/srv/b', afterReady: { kind: 'move', to: 'done' } },
+      { key: 'folders[0]', path: '/etc/dropcast/in', afterReady: { kind: 'delete' }, beside: false },
+      { key: 'folders[3]', path: '/srv/b', afterReady: { kind: 'move', to: 'done' }, beside: true },
     ],
   });
 });

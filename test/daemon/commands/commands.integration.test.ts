@@ -16,6 +16,7 @@ import { startVideoHost } from '../../e2e/video-host.ts';
 import type { HostOptions, VideoHost } from '../../e2e/video-host.ts';
 import { until } from '../../support/until.ts';
 import { loadedConfig } from '../../support/configuration.ts';
+import type { Settings } from '../../support/configuration.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { refusal } from '../../e2e/answers.ts';
 
@@ -26,7 +27,10 @@ interface Sending {
 }
 
 /** A daemon beside a service, with a folder and a rule that a test may change. */
-async function open(options: HostOptions = {}, publishing = { quiet: '100ms', at_most: '200ms' }) {
+async function open(
+  options: HostOptions = {},
+  { publish = { quiet: '100ms', at_most: '200ms' }, ...settings }: Pick<Settings, 'publish' | 'retry'> = {},
+) {
   await using stack = new AsyncDisposableStack();
   const host = stack.use(await startVideoHost(options));
   const scratch = stack.use(await scratchDirectory());
@@ -35,7 +39,8 @@ async function open(options: HostOptions = {}, publishing = { quiet: '100ms', at
   const configOf = (rule: Sending): Promise<Config> =>
     loadedConfig(scratch, {
       service: { base_url: host.baseUrl, api_key: host.key },
-      publish: publishing,
+      publish,
+      ...settings,
       folders: [{ rules: [{ match: '**', ...rule }] }],
     });
   const rule = { channel: 'ch_main', publish: ['feed_news'] };
@@ -135,7 +140,8 @@ test.for(ailments)('a retry costs at most what was said, and little less: files 
   let processingMs = options?.(ill).processingMs;
   const station = await open(
     { ...options?.(ill), processingMs: () => processingMs?.() ?? 100 },
-    { quiet: '2s', at_most: '1m' },
+    // No file is retried before the command asks for it.
+    { publish: { quiet: '2s', at_most: '1m' }, retry: { first: '10m', max: '15m' } },
   );
   await using _ = station;
   const names = ['1.mpg', '2.mpg', '3.mpg'];
