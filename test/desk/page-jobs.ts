@@ -101,7 +101,8 @@ export const pageJobs: readonly PageJob[] = [
     sees: ({ tab }, { station }) =>
       Promise.all([
         tab.getByText('40 files will be retried at once.').waitFor(),
-        station.reaches('cup-40.mpg', 'done'),
+        // The next job lets the service refuse uploads.
+        ...numbers(40).map((n) => station.reaches(`cup-${n}.mpg`, 'done')),
       ]),
   },
   {
