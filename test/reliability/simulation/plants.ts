@@ -62,8 +62,8 @@ export const plants: readonly Plant[] = [
     changes: [
       {
         file: 'src/pipeline/steps/delete-video.ts',
-        from: 'const removed = await of.host.remove(videoId, signal, of.priority);',
-        to: 'await row.write(unbound); return null; const removed = await of.host.remove(videoId, signal, of.priority);',
+        from: 'const failure = await deleteVideo(videoId, signal, of);',
+        to: 'await row.write(unbound); return null; const failure = await deleteVideo(videoId, signal, of);',
       },
     ],
   },
