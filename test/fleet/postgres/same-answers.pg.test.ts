@@ -28,7 +28,8 @@ test('whatever the files are, a ledger in a file and one on PostgreSQL answer ev
 const inContracts =
   'insert save load addListed listed listing forgetListing firstStart saveFirstStart noteFeedDue noteFeedAnswer feedsDue noteDeletion ' +
   'deletionsSince counter pauses savePause dropPause note saveNote news news.commit news.recall news.markTried news.markRefused news.trim news.countWaiting ' +
-  'createdSince countFile countedFiles forgetCounted events keepEvents';
+  'createdSince countFile countedFiles forgetCounted events keepEvents ' +
+  'beginAudit addAudited addFindings findings countFindings listedNear unknownVideos';
 
 /** Nothing, or another thing, in a file. */
 const ofPostgres = 'backUp hostsOf id repairs verify';
@@ -185,6 +186,7 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
     latestLines: async ({ latestLines }) => (await latestLines(9)).map(({ state }) => state),
     latestPublished: ({ latestPublished }) => latestPublished(99),
     totals: (rows) => dayTotals(rows, 2, 8),
+    doneAfter: ({ doneAfter }) => doneAfter({ from: 0, to: 9 }),
     passages: async ({ passages }) => (await passages(2, ['queued', 'held', 'done'], 9)).map(withoutTime),
     lastStates: async ({ lastStates }) =>
       sorted([...(await lastStates(['f_0', 'f_1', 'f_2'], ['queued', 'done'], 99))]),
