@@ -13,7 +13,7 @@ export interface Earliest {
   readonly bytes: number;
 }
 
-/** What the estimate knows besides the rows. */
+/** Inputs of the estimate other than the rows. */
 export interface EarliestWorld {
   /** Epoch milliseconds. */
   readonly now: number;

@@ -67,7 +67,7 @@ test('only one audit runs, and a stopped one keeps what it found', async () => {
   expect(await runOf(daemon.ledger)).toMatchObject({ step: 'stopped', by: 'a test' });
 });
 
-test('an audit leaves half of the requests to a file that comes meanwhile, and continues after a restart', async () => {
+test('an audit leaves half of the requests to a file that arrives while it runs, and continues after a restart', async () => {
   await using stack = new AsyncDisposableStack();
   const { service, scratch, drop, start } = await desk(stack, 40);
   {

@@ -239,7 +239,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
 
     const due = (afterMs: number): Partial<Facts> => ({ plan: { ...somePlan, readyBy: { afterMs } } });
 
-    test('are the most urgent of those that were put first or have a deadline, and beside them the oldest of the others', async () => {
+    test('are the most urgent of those that were put first or have a deadline, and the oldest of the others', async () => {
       const rows = [
         named('a', due(3_000)),
         named('b'),

@@ -21,8 +21,8 @@ export function deadlineFrom(readyBy: ReadyBy, atMs: number): number {
 
 /**
  * Returns the key by which a file precedes the others, smallest first: files that a person put first, the last command
- * before the earlier ones, then the earliest deadline. Null: the file waits for its turn, or is ready or over. The ledger
- * stores the key beside the facts, so that an index finds the smallest. Pure.
+ * before the earlier ones, then the earliest deadline. Null: the file waits for its turn, is ready, or has ended. The
+ * ledger stores the key in a column of its own, so that an index finds the smallest. Pure.
  */
 export function urgencyOf(facts: Dated & Pick<Facts, 'firstAt' | 'readyAt' | 'end'>): number | null {
   if (facts.end !== null || facts.readyAt !== null) return null;

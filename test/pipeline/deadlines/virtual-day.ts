@@ -53,7 +53,7 @@ export interface Outcome {
   readonly longestWaitMs: number;
 }
 
-/** What decides which files start next. It calls `start`, and is asked again after each change. */
+/** Decides which files start next: calls `start`, and runs again after each change. */
 export type Scheduler = (day: Day) => { pump(): Promise<void> };
 
 export interface Day {
@@ -81,8 +81,8 @@ export const ours: Scheduler = ({ store, start }) =>
   );
 
 /**
- * Earliest deadline first by somebody who knows how long each file is processed: the file that must be sent first goes
- * first, and a file without a deadline when none with one waits, or once in so many starts.
+ * Earliest deadline first with known processing times: the file that must be sent first goes first. A file without a
+ * deadline starts when none with a deadline waits, or once in a fixed number of starts.
  */
 export const clairvoyant =
   (othersOneIn = Infinity): Scheduler =>
@@ -227,7 +227,7 @@ export async function live(drops: readonly Drop[], scheduler: Scheduler, isDue =
     const rate = uploads.length === 0 ? 0 : desk.bytesPerMs / uploads.length;
     const endsAt = uploads.length === 0 ? Infinity : now + Math.min(...uploads.map(({ left }) => left)) / rate;
     const at = Math.min(arrivals[0]?.at ?? Infinity, endsAt, ...alarms.map((alarm) => alarm.at));
-    if (at === Infinity) throw new Error(`nothing goes on: ${store.states().join(', ')}`);
+    if (at === Infinity) throw new Error(`no event is left, and files wait: ${store.states().join(', ')}`);
     for (const upload of uploads) upload.left -= rate * (at - now);
     now = at;
     while ((arrivals[0]?.at ?? Infinity) <= now) store.all.push(rowOf(arrivals.shift() as Drop, isDue));

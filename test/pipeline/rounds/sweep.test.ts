@@ -154,7 +154,7 @@ describe('the sweep', () => {
   });
 
   // A clip after a film of two hours was not asked about for ten minutes, with 980 of 1,000 requests left.
-  test('where the budget is short, a file with a deadline is asked about once videos of its size were ready, and less often each time in vain', async () => {
+  test('where the budget is short, a file with a deadline is polled once videos of its size have been ready, and less often after each fruitless poll', async () => {
     const due = { ...processing, plan: { ...somePlan, readyBy: { afterMs: 1 } } };
     const words = new Map<string, string>();
     const opened = open([{ ...processing, processingSince: 10_000 }], (id) => says(words.get(id) ?? 'processing')(id));

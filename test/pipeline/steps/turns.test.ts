@@ -114,7 +114,7 @@ const anyFile = fc.record({
 /** Of each priority at least one start in so many; then round the folders; then small and big ones. */
 const oneIn: Readonly<Record<Priority, number>> = { high: 3, normal: 8, low: 20 };
 const folders = 3;
-/** Of the files without a deadline, one in so many starts. */
+/** One start in this many belongs to a file without a deadline. */
 const othersOneIn = 17;
 const sizes = 5;
 
