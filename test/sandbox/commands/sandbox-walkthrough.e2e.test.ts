@@ -108,7 +108,7 @@ async function session(steps: readonly string[], folder: string): Promise<string
     detached: true,
     env: { ...process.env, TMPDIR: folder, NO_COLOR: '1', COLUMNS: '200' },
     stdio: ['ignore', output.fd, output.fd],
-    timeout: 90_000,
+    timeout: 300_000,
   });
   const [code] = (await once(child, 'exit')) as [number | null];
   const leftBehind = endGroup(child.pid);

@@ -68,8 +68,8 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
   'a record that is replaced is not deleted': {
     edits: [
       {
-        anchor: 'const removed = await of.host.remove(videoId, signal, of.priority);',
-        instead: 'await row.write(unbound); return null; const removed = { ok: true };',
+        anchor: 'const failure = await deleteVideo(videoId, signal, of);',
+        instead: 'const failure = null as Failure | null;',
       },
     ],
     lives: everywhere,
