@@ -4,13 +4,22 @@ import type { Patient } from './patient.ts';
 
 /** A current or impending problem. */
 export interface Finding {
-  /** `problem`: files are blocked or may be overlooked. `warning`: that may happen later. */
   readonly level: 'problem' | 'warning';
   readonly what: string;
   /** Why the problem matters. */
   readonly why: string;
   /** The command that fixes the problem, or what to do if none can; null if there is nothing to do but wait. */
   readonly fix: string | null;
+}
+
+/** A problem: files are blocked or may be overlooked. */
+export function problem(what: string, why: string, fix: string | null = null): Finding {
+  return { level: 'problem', what, why, fix };
+}
+
+/** A warning: files may be blocked or overlooked later. */
+export function warning(what: string, why: string, fix: string | null = null): Finding {
+  return { level: 'warning', what, why, fix };
 }
 
 /** One check of the doctor. Checks change nothing. */

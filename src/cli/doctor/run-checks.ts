@@ -1,5 +1,5 @@
 import { unlessHung } from '../../unless-hung.ts';
-import { hungFix, SkippedError } from './finding.ts';
+import { hungFix, problem, SkippedError, warning } from './finding.ts';
 import type { Check, Finding } from './finding.ts';
 import type { Patient } from './patient.ts';
 
@@ -42,17 +42,11 @@ async function resultOf({ name, run }: Check, patient: Patient): Promise<CheckRe
     if (error instanceof SkippedError) return { name, findings: [], skipped: error.message, isHung: false };
     // A check that crashes must not hide the others.
     const what = `the check failed: ${error instanceof Error ? error.message : String(error)}`;
-    const finding = { level: 'warning' as const, what, why: 'so its result is unknown', fix: null };
-    return { name, findings: [finding], skipped: null, isHung: false };
+    return { name, findings: [warning(what, 'so its result is unknown')], skipped: null, isHung: false };
   }
 }
 
 function hung({ name }: Check, limitMs: number): CheckResult {
-  const finding: Finding = {
-    level: 'problem',
-    what: `no answer within ${limitMs / 1000} s: a disk, a share or a server does not respond`,
-    why: 'dropcast waits for it too',
-    fix: hungFix,
-  };
-  return { name, findings: [finding], skipped: null, isHung: true };
+  const what = `no answer within ${limitMs / 1000} s: a disk, a share or a server does not respond`;
+  return { name, findings: [problem(what, 'dropcast waits for it too', hungFix)], skipped: null, isHung: true };
 }

@@ -8,7 +8,7 @@ import { findUser } from '../../../passwd.ts';
 import type { Credentials } from '../../../systemd/folder-access.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { readMachine } from '../../systemd/unit-needs.ts';
-import { hungFix, needsSudo, SkippedError } from '../finding.ts';
+import { hungFix, needsSudo, problem, SkippedError, warning } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 import { SERVICE_USER } from '../../../service-user.ts';
@@ -40,10 +40,9 @@ export function accessVerdict(path: string, code: number, said: string, who: str
   const refused = refusals[code];
   if (refused === undefined) {
     const what = `could not test whether ${who} may use ${path} (setpriv: exit ${code})`;
-    return [{ level: 'warning', what, why: 'files may wait there unseen', fix: null }];
+    return [warning(what, 'files may wait there unseen')];
   }
-  const what = `${who} cannot ${refused.what} ${path}${said === '' ? '' : `: ${said}`}`;
-  return [{ level: 'problem', what, why: refused.why, fix: null }];
+  return [problem(`${who} cannot ${refused.what} ${path}${said === '' ? '' : `: ${said}`}`, refused.why)];
 }
 
 const refusals: Readonly<Record<number, { readonly what: string; readonly why: string }>> = {
@@ -87,8 +86,7 @@ export async function probe(
   const name = who === null ? 'you' : `the service (user ${who.name})`;
   const [program = '', ...args] = command;
   const { code, said } = await run(program, args);
-  if (code === null)
-    return [{ level: 'problem', what: `${path} does not respond`, why: 'its files are not uploaded', fix: hungFix }];
+  if (code === null) return [problem(`${path} does not respond`, 'its files are not uploaded', hungFix)];
   const findings = accessVerdict(path, code, said, name);
   const kind = named[code];
   const user = who?.name ?? userOfProcess();

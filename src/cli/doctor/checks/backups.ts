@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { backupsOf } from '../../../ledger/sqlite/backups.ts';
 import { ledgerPath } from '../../../ledger/sqlite/recovery.ts';
-import { SkippedError } from '../finding.ts';
+import { SkippedError, warning } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 
 /** Checks that there is a recent backup of the ledger. */
@@ -41,16 +41,13 @@ export function backupVerdict(at: {
   const isDue = runningSince !== null && now - runningSince > lateMs && writtenAt > 0;
   const isLate = backupAt === null || writtenAt - backupAt > lateMs;
   if (!isDue || !isLate) return [];
+  const old = 'the newest backup is more than an hour older than the ledger';
   return [
-    {
-      level: 'warning',
-      what:
-        backupAt === null
-          ? 'there is no backup of the ledger'
-          : 'the newest backup is more than an hour older than the ledger',
-      why: 'if the ledger is damaged, more of it is lost; the log says why backups fail',
-      fix: "journalctl -u 'dropcast*' --grep 'backed up'    # usually the disk is full",
-    },
+    warning(
+      backupAt === null ? 'there is no backup of the ledger' : old,
+      'if the ledger is damaged, more of it is lost; the log says why backups fail',
+      "journalctl -u 'dropcast*' --grep 'backed up'    # usually the disk is full",
+    ),
   ];
 }
 

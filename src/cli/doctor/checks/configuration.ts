@@ -1,6 +1,6 @@
 import { formatProblem } from '../../../config/problem.ts';
 import type { Problem } from '../../../config/problem.ts';
-import { commandLine, findingFrom, needsSudo, SkippedError } from '../finding.ts';
+import { commandLine, findingFrom, needsSudo, problem as problemFinding, SkippedError } from '../finding.ts';
 import type { Check } from '../finding.ts';
 
 /** Reports the findings of `dropcast check`. */
@@ -8,8 +8,7 @@ export const configuration: Check = {
   name: 'configuration',
   run: async (patient) => {
     const { checked, noConfig, shell, isOutsider, isRoot, service } = patient;
-    if (noConfig !== null)
-      return [{ level: 'problem', what: noConfig, why: 'without a configuration nothing runs', fix: 'dropcast init' }];
+    if (noConfig !== null) return [problemFinding(noConfig, 'without a configuration nothing runs', 'dropcast init')];
     if (checked === null) throw new SkippedError('there is none');
     // Root lacks access that the service has, for example on a share with root_squash.
     const isOthers = ({ message, passing }: Problem): boolean =>
@@ -22,15 +21,11 @@ export const configuration: Check = {
           : 'root may not have access to all folders: access is tested as the user of the service',
       );
     return found.map((problem) => {
-      const why =
+      const text = formatProblem(problem, shell.cwd);
+      const finding =
         problem.severity === 'error'
-          ? 'the daemon neither starts nor reloads with it'
-          : 'it may not do what you intended';
-      const finding = findingFrom(
-        problem.severity === 'error' ? 'problem' : 'warning',
-        formatProblem(problem, shell.cwd),
-        why,
-      );
+          ? findingFrom('problem', text, 'the daemon neither starts nor reloads with it')
+          : findingFrom('warning', text, 'it may not do what you intended');
       // If root can read a file and this user cannot, the file itself needs no change.
       const isClosed = /^cannot read the .*\(EACCES\)/.test(problem.message);
       const fix = isClosed

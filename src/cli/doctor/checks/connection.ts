@@ -5,7 +5,7 @@ import { getCACertificates } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import type { Config } from '../../../config/config.ts';
 import { unknownKey } from '../../setup/service-answers.ts';
-import { configOf, SkippedError } from '../finding.ts';
+import { configOf, SkippedError, warning } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
@@ -32,14 +32,8 @@ const soonDays = 14;
 export function certificateVerdict(validTo: number | null, now: number): readonly Finding[] {
   if (validTo === null || validTo - now > soonDays * dayMs) return [];
   const days = Math.max(0, Math.floor((validTo - now) / dayMs));
-  return [
-    {
-      level: 'warning',
-      what: `the certificate of the service is valid for ${days} more ${days === 1 ? 'day' : 'days'}`,
-      why: 'no request gets through after that',
-      fix: 'contact the operator of the service',
-    },
-  ];
+  const what = `the certificate of the service is valid for ${days} more ${days === 1 ? 'day' : 'days'}`;
+  return [warning(what, 'no request gets through after that', 'contact the operator of the service')];
 }
 
 const mostSkewMs = 60_000;
@@ -49,12 +43,11 @@ export function clockVerdict(there: number | null, here: number): readonly Findi
   if (there === null || Math.abs(there - here) <= mostSkewMs) return [];
   const seconds = Math.round(Math.abs(there - here) / 1000);
   return [
-    {
-      level: 'warning',
-      what: `the clock of this machine is ${seconds} s ${here > there ? 'ahead of' : 'behind'} the service's`,
-      why: 'signed addresses and webhooks are refused, and upload windows open and close at the wrong time',
-      fix: 'sudo timedatectl set-ntp true',
-    },
+    warning(
+      `the clock of this machine is ${seconds} s ${here > there ? 'ahead of' : 'behind'} the service's`,
+      'signed addresses and webhooks are refused, and upload windows open and close at the wrong time',
+      'sudo timedatectl set-ntp true',
+    ),
   ];
 }
 
@@ -63,12 +56,11 @@ export function jumpVerdict(ages: { readonly wallMs: number; readonly monotonicM
   const jumpMs = ages.wallMs - ages.monotonicMs;
   if (Math.abs(jumpMs) <= mostSkewMs) return [];
   return [
-    {
-      level: 'warning',
-      what: `the clock was set ${jumpMs > 0 ? 'forward' : 'back'} by ${Math.round(Math.abs(jumpMs) / 1000)} s since the daemon started`,
-      why: 'earlier times in its history are off by as much',
-      fix: 'timedatectl    # shows whether the clock is synchronized',
-    },
+    warning(
+      `the clock was set ${jumpMs > 0 ? 'forward' : 'back'} by ${Math.round(Math.abs(jumpMs) / 1000)} s since the daemon started`,
+      'earlier times in its history are off by as much',
+      'timedatectl    # shows whether the clock is synchronized',
+    ),
   ];
 }
 

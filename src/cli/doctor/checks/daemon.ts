@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { packageManifest } from '../../../package-files.ts';
-import { type Check, type Finding, SkippedError } from '../finding.ts';
+import { type Check, type Finding, problem, SkippedError, warning } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
 /** Checks that the daemon is running the installed version, answers on its socket and serves its page. */
@@ -24,12 +24,11 @@ export const daemon: Check = {
 function silent({ silence, service }: Patient): Finding {
   const start = service === null ? 'dropcast run' : `sudo systemctl start ${service.name}`;
   const isDown = silence?.includes('not running') === true;
-  return {
-    level: 'problem',
-    what: isDown ? 'the daemon is not running' : `the daemon does not answer: ${silence ?? ''}`,
-    why: 'uploads may have stopped, and no command can check',
-    fix: isDown || service === null ? start : `journalctl -u ${service.name} -n 50`,
-  };
+  return problem(
+    isDown ? 'the daemon is not running' : `the daemon does not answer: ${silence ?? ''}`,
+    'uploads may have stopped, and no command can check',
+    isDown || service === null ? start : `journalctl -u ${service.name} -n 50`,
+  );
 }
 
 /**
@@ -45,22 +44,20 @@ export function versionVerdict(
   // In a clone, the files change all the time.
   if (service === null || startedAt === null || changedAt <= startedAt) return [];
   return [
-    {
-      level: 'warning',
-      what: 'another version was installed after the daemon started',
-      why: 'the old version is still running, and commands of the new version may not understand it',
-      fix: `sudo systemctl restart ${service.name}`,
-    },
+    warning(
+      'another version was installed after the daemon started',
+      'the old version is still running, and commands of the new version may not understand it',
+      `sudo systemctl restart ${service.name}`,
+    ),
   ];
 }
 
 function noPage(address: string, { service }: Patient): Finding {
-  return {
-    level: 'warning',
-    what: `nothing answers at ${address}, where the status page should be`,
-    why: 'another program uses the port, or the unit does not allow it; the log says which',
-    fix: service === null ? 'set status.listen to a free port' : service.setupCommand,
-  };
+  return warning(
+    `nothing answers at ${address}, where the status page should be`,
+    'another program uses the port, or the unit does not allow it; the log says which',
+    service === null ? 'set status.listen to a free port' : service.setupCommand,
+  );
 }
 
 const timeoutMs = 3_000;

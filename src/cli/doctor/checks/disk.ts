@@ -4,7 +4,7 @@ import { shellWord } from '../../../shell-word.ts';
 import { unlessHung } from '../../../unless-hung.ts';
 import { queryRunningDaemon } from '../../control.ts';
 import { formatBytes } from '../../output/format.ts';
-import { hungFix, SkippedError } from '../finding.ts';
+import { hungFix, problem, SkippedError, warning } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
@@ -38,9 +38,9 @@ const fewInodes = 1_000;
 export function stateVerdict(path: string, { freeBytes, freeInodes }: Room): readonly Finding[] {
   const why = 'the ledger, its backups and the receipts are written there: without them nothing is uploaded';
   const fix = `df -h ${shellWord(path)}; df -i ${shellWord(path)}    # then free some space there`;
-  const level = freeBytes < leastForState.problem ? 'problem' : 'warning';
-  if (freeBytes < leastForState.warning)
-    return [{ level, what: `the disk of the state directory ${path} has ${formatBytes(freeBytes)} left`, why, fix }];
+  const what = `the disk of the state directory ${path} has ${formatBytes(freeBytes)} left`;
+  if (freeBytes < leastForState.problem) return [problem(what, why, fix)];
+  if (freeBytes < leastForState.warning) return [warning(what, why, fix)];
   return inodeFinding(path, freeInodes, { why, fix });
 }
 
@@ -48,21 +48,18 @@ export function stateVerdict(path: string, { freeBytes, freeInodes }: Room): rea
 export function folderVerdict(path: string, { freeBytes, freeInodes }: Room, largest: number): readonly Finding[] {
   const fix = `df -h ${shellWord(path)}; df -i ${shellWord(path)}    # then free some space there, or set after_ready: { delete: { when_full: 85% } }`;
   const why = 'large files cannot be copied there completely';
-  if (freeBytes < largest)
-    return [
-      {
-        level: 'warning',
-        what: `the disk of ${path} has ${formatBytes(freeBytes)} left; the largest file so far had ${formatBytes(largest)}`,
-        why,
-        fix,
-      },
-    ];
+  const what = `the disk of ${path} has ${formatBytes(freeBytes)} left; the largest file so far had ${formatBytes(largest)}`;
+  if (freeBytes < largest) return [warning(what, why, fix)];
   return inodeFinding(path, freeInodes, { why, fix });
 }
 
-function inodeFinding(path: string, free: number | null, rest: { why: string; fix: string }): readonly Finding[] {
+function inodeFinding(
+  path: string,
+  free: number | null,
+  { why, fix }: Pick<Finding, 'why' | 'fix'>,
+): readonly Finding[] {
   if (free === null || free >= fewInodes) return [];
-  return [{ level: 'warning', what: `the disk of ${path} has room for only ${free} more files (inodes)`, ...rest }];
+  return [warning(`the disk of ${path} has room for only ${free} more files (inodes)`, why, fix)];
 }
 
 async function look(path: string, verdict: (room: Room) => readonly Finding[]): Promise<readonly Finding[]> {
@@ -74,8 +71,7 @@ async function look(path: string, verdict: (room: Room) => readonly Finding[]): 
   );
   // Another check reports the missing directory.
   if (found === 'missing') return [];
-  if (found === null)
-    return [{ level: 'problem', what: `${path} does not respond`, why: 'its files are not uploaded', fix: hungFix }];
+  if (found === null) return [problem(`${path} does not respond`, 'its files are not uploaded', hungFix)];
   return verdict({ freeBytes: found.bavail * found.bsize, freeInodes: found.files === 0 ? null : found.ffree });
 }
 

@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { shellWord } from '../../../shell-word.ts';
 import { formatBytes } from '../../output/format.ts';
-import { SkippedError } from '../finding.ts';
+import { SkippedError, warning } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 
 const rotation = '/etc/logrotate.d/dropcast';
@@ -24,12 +24,11 @@ export const failureLog: Check = {
 };
 
 export function linkedLog(path: string, isService: boolean): Finding {
-  return {
-    level: 'warning',
-    what: `${path} is a symbolic link, so no failure is written there`,
-    why: 'a link could redirect the lines into any file; to keep them on another disk, mount or link the directory',
-    fix: `${isService ? 'sudo ' : ''}rm ${shellWord(path)}`,
-  };
+  return warning(
+    `${path} is a symbolic link, so no failure is written there`,
+    'a link could redirect the lines into any file; to keep them on another disk, mount or link the directory',
+    `${isService ? 'sudo ' : ''}rm ${shellWord(path)}`,
+  );
 }
 
 const largeBytes = 50 * 2 ** 20;
@@ -43,22 +42,8 @@ export function failureLogVerdict(log: {
   const { path, size, isRotated } = log;
   if (isRotated !== false && size < largeBytes) return [];
   const why = 'it grows until the disk is full';
-  if (isRotated === false)
-    return [
-      {
-        level: 'warning',
-        what: `${rotation} is missing: nothing rotates ${path}`,
-        why,
-        fix: `sudo install -m 644 /usr/share/doc/dropcast/examples/logrotate ${rotation}`,
-      },
-    ];
-  const what = `${path} has ${formatBytes(size)}`;
-  return [
-    {
-      level: 'warning',
-      what,
-      why,
-      fix: `${isRotated === null ? '' : 'sudo '}mv ${shellWord(path)} ${shellWord(`${path}.1`)}    # dropcast starts a new one`,
-    },
-  ];
+  const install = `sudo install -m 644 /usr/share/doc/dropcast/examples/logrotate ${rotation}`;
+  if (isRotated === false) return [warning(`${rotation} is missing: nothing rotates ${path}`, why, install)];
+  const move = `mv ${shellWord(path)} ${shellWord(`${path}.1`)}    # dropcast starts a new one`;
+  return [warning(`${path} has ${formatBytes(size)}`, why, isRotated === null ? move : `sudo ${move}`)];
 }

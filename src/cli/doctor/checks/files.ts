@@ -4,7 +4,8 @@ import { stopOf, waitWords } from '../../../view/waits.ts';
 import type { Wait } from '../../../view/waits.ts';
 import { leftOutWords } from '../../../watch/inventory.ts';
 import { isRunning, LeftoverFile, nameOf } from '../../probe/leftover.ts';
-import { commandLine, SkippedError } from '../finding.ts';
+import { counted } from '../../output/format.ts';
+import { commandLine, problem, SkippedError, warning } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
@@ -31,12 +32,11 @@ async function leftoverFinding(patient: Patient): Promise<readonly Finding[]> {
   const left = stateDir === undefined ? null : await new LeftoverFile(stateDir).read().catch(() => null);
   if (left === null || isRunning(left, patient.now)) return [];
   return [
-    {
-      level: 'warning',
-      what: `an interrupted probe may have left ${nameOf(left)} on the service`,
-      why: 'viewers of its channel may see it',
-      fix: commandLine(patient, 'probe --clean-up'),
-    },
+    warning(
+      `an interrupted probe may have left ${nameOf(left)} on the service`,
+      'viewers of its channel may see it',
+      commandLine(patient, 'probe --clean-up'),
+    ),
   ];
 }
 
@@ -47,55 +47,32 @@ export function leftOutFinding(
 ): readonly Finding[] {
   if (leftOut.media === 0) return [];
   return [
-    {
-      level: 'warning',
-      what: `${path}: ${leftOutWords(leftOut)}`,
-      why: 'no pattern of `include` selects them, so they are never uploaded; add the extensions to `include`, or name the files in `exclude`',
-      fix: commandLine(patient, 'ls --left-out'),
-    },
+    warning(
+      `${path}: ${leftOutWords(leftOut)}`,
+      'no pattern of `include` selects them, so they are never uploaded; add the extensions to `include`, or name the files in `exclude`',
+      commandLine(patient, 'ls --left-out'),
+    ),
   ];
 }
 
 export function filesVerdict(
-  of: {
-    readonly stuck: number;
-    readonly suspects: number;
-    readonly waits: readonly Wait[];
-  },
+  { stuck, suspects, waits }: { readonly stuck: number; readonly suspects: number; readonly waits: readonly Wait[] },
   patient: Pick<Patient, 'service' | 'option'>,
 ): readonly Finding[] {
-  const { stuck, suspects, waits } = of;
   const stop = stopOf(waits);
+  const files = warning(
+    `${counted(stuck, 'file')} ${stuck === 1 ? 'needs' : 'need'} you`,
+    'dropcast does nothing more with them on its own',
+    commandLine(patient, 'ls --state needs-you'),
+  );
+  const records = warning(
+    `${counted(suspects, 'record')} on the service may be empty`,
+    'a request to create one had no usable answer',
+    commandLine(patient, 'suspects'),
+  );
   return [
-    ...(stop === null
-      ? []
-      : [
-          {
-            level: 'problem' as const,
-            what: waitWords(stop, Date.now()),
-            why: 'nothing new is sent until it ends',
-            fix: null,
-          },
-        ]),
-    ...(stuck === 0
-      ? []
-      : [
-          {
-            level: 'warning' as const,
-            what: `${stuck} ${stuck === 1 ? 'file needs' : 'files need'} you`,
-            why: 'dropcast does nothing more with them on its own',
-            fix: commandLine(patient, 'ls --state needs-you'),
-          },
-        ]),
-    ...(suspects === 0
-      ? []
-      : [
-          {
-            level: 'warning' as const,
-            what: `${suspects} ${suspects === 1 ? 'record' : 'records'} on the service may be empty`,
-            why: 'a request to create one had no usable answer',
-            fix: commandLine(patient, 'suspects'),
-          },
-        ]),
+    ...(stop === null ? [] : [problem(waitWords(stop, Date.now()), 'nothing new is sent until it ends')]),
+    ...(stuck === 0 ? [] : [files]),
+    ...(suspects === 0 ? [] : [records]),
   ];
 }

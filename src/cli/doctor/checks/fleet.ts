@@ -5,7 +5,7 @@ import { fleetTroubles } from '../../../view/hosts/host-words.ts';
 import { knownJobSchema } from '../../../fleet/examine-database.ts';
 import type { DatabaseFacts } from '../../../fleet/examine-database.ts';
 import { durationWords } from '../../../watch/clock.ts';
-import { configOf, SkippedError } from '../finding.ts';
+import { configOf, problem, SkippedError, warning } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 
 /** Facts about a fleet's database. */
@@ -34,7 +34,7 @@ export function fleetCheck(probe: FleetProbe): Check {
       const facts = await probe(ledger, hostName);
       if (typeof facts !== 'string') return fleetVerdict(facts, ledger, patient.now);
       const why = 'while it is unreachable, uploads in flight continue and everything else waits, on every host';
-      return [{ level: 'problem', what: facts, why, fix: `psql '${ledger.url}' -c 'select 1'` }];
+      return [problem(facts, why, `psql '${ledger.url}' -c 'select 1'`)];
     },
   };
 }
@@ -87,32 +87,25 @@ function serverVerdict(
   { version, versionNumber, isStandby, isEncrypted }: DatabaseFacts,
   { host, tls }: Pick<LedgerConfig, 'host' | 'tls'>,
 ): readonly Finding[] {
-  const isOld = versionNumber < oldestVersion;
-  const isPlain = !isEncrypted && !isOnThisMachine(host);
+  const standby = problem(
+    'the database is a standby: it takes no changes',
+    'dropcast cannot start, and does nothing',
+    'let ledger name the primary server, or promote this one: pg_ctl promote',
+  );
+  const old = problem(
+    `the database is PostgreSQL ${version}`,
+    'dropcast needs version 13 or newer',
+    'upgrade the server',
+  );
+  const plain = warning(
+    `the connection to ${host} is not encrypted`,
+    'anyone who can read that network sees the whole ledger, including upload addresses, which let anyone upload',
+    tls ? 'turn on TLS there: ssl = on' : 'remove ledger.tls: false',
+  );
   return [
-    ...(isStandby
-      ? [
-          problem('the database is a standby: it takes no changes', 'dropcast cannot start, and does nothing', {
-            fix: 'let ledger name the primary server, or promote this one: pg_ctl promote',
-          }),
-        ]
-      : []),
-    ...(isOld
-      ? [
-          problem(`the database is PostgreSQL ${version}`, 'dropcast needs version 13 or newer', {
-            fix: 'upgrade the server',
-          }),
-        ]
-      : []),
-    ...(isPlain
-      ? [
-          warning(
-            `the connection to ${host} is not encrypted`,
-            'anyone who can read that network sees the whole ledger, including upload addresses, which let anyone upload',
-            tls ? 'turn on TLS there: ssl = on' : 'remove ledger.tls: false',
-          ),
-        ]
-      : []),
+    ...(isStandby ? [standby] : []),
+    ...(versionNumber < oldestVersion ? [old] : []),
+    ...(isEncrypted || isOnThisMachine(host) ? [] : [plain]),
   ];
 }
 
@@ -128,16 +121,20 @@ function grantVerdict(
   const why = 'a starting host cannot create or read its tables';
   if (!hasTables && !mayCreate)
     return [
-      problem(`the database has no dropcast tables, and ${user} may not create any`, why, {
-        fix: `as its owner: GRANT CREATE ON DATABASE ${JSON.stringify(database)} TO ${name}    # docs/fleet.md`,
-      }),
+      problem(
+        `the database has no dropcast tables, and ${user} may not create any`,
+        why,
+        `as its owner: GRANT CREATE ON DATABASE ${JSON.stringify(database)} TO ${name}    # docs/fleet.md`,
+      ),
     ];
   if (closedTables.length === 0) return [];
   const more = closedTables.length > 3 ? ` and ${closedTables.length - 3} more` : '';
   return [
-    problem(`${user} may not read and change ${closedTables.slice(0, 3).join(', ')}${more}`, why, {
-      fix: `as their owner: GRANT USAGE ON SCHEMA dropcast, dropcast_jobs TO ${name}; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA dropcast, dropcast_jobs TO ${name}`,
-    }),
+    problem(
+      `${user} may not read and change ${closedTables.slice(0, 3).join(', ')}${more}`,
+      why,
+      `as their owner: GRANT USAGE ON SCHEMA dropcast, dropcast_jobs TO ${name}; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA dropcast, dropcast_jobs TO ${name}`,
+    ),
   ];
 }
 
@@ -192,9 +189,7 @@ function jobVerdict({ jobSchema }: DatabaseFacts): readonly Finding[] {
     problem(
       `the tables of pg-boss have version ${jobSchema}, and this dropcast knows ${knownJobSchema}`,
       'it does not start',
-      {
-        fix: 'upgrade dropcast here: another host was upgraded',
-      },
+      'upgrade dropcast here: another host was upgraded',
     ),
   ];
 }
@@ -202,12 +197,4 @@ function jobVerdict({ jobSchema }: DatabaseFacts): readonly Finding[] {
 /** Reports a fleet problem in the same words as `status`. */
 function troubleFinding(what: string): Finding {
   return warning(what.replace(/\.$/, ''), 'the fleet has less capacity than it seems, or files wait', 'dropcast hosts');
-}
-
-function problem(what: string, why: string, { fix }: { readonly fix: string }): Finding {
-  return { level: 'problem', what, why, fix };
-}
-
-function warning(what: string, why: string, fix: string): Finding {
-  return { level: 'warning', what, why, fix };
 }

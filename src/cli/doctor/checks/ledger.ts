@@ -2,7 +2,7 @@ import { inspectState } from '../../../daemon/state/inspect-state.ts';
 import { receiptsSince } from '../../../ledger/receipts.ts';
 import type { ShowView } from '../../../view/files/show-view.ts';
 import { queryRunningDaemon } from '../../control.ts';
-import { findingFrom, needsSudo, SkippedError } from '../finding.ts';
+import { findingFrom, needsSudo, problem, SkippedError, warning } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
@@ -43,26 +43,12 @@ async function unknownReceipts({ reach, status, now, service }: Patient): Promis
 export function receiptVerdict(unknown: number, strange: number, service: Patient['service']): readonly Finding[] {
   const restart = service === null ? 'stop the daemon, then: dropcast run' : `sudo systemctl restart ${service.name}`;
   const fix = `${restart}    # at the start dropcast adds what the ledger lacks`;
+  const older = `${unknown} of the newest receipts are of files that the ledger does not know`;
+  const damaged = `receipts.jsonl has ${strange} lines that are not receipts`;
   return [
     ...(unknown === 0
       ? []
-      : [
-          {
-            level: 'problem' as const,
-            what: `${unknown} of the newest receipts are of files that the ledger does not know`,
-            why: 'they could be uploaded a second time: the ledger is older than they are',
-            fix,
-          },
-        ]),
-    ...(strange === 0
-      ? []
-      : [
-          {
-            level: 'warning' as const,
-            what: `receipts.jsonl has ${strange} lines that are not receipts`,
-            why: 'it was edited or damaged, and a lost ledger is rebuilt from it',
-            fix: null,
-          },
-        ]),
+      : [problem(older, 'they could be uploaded a second time: the ledger is older than they are', fix)]),
+    ...(strange === 0 ? [] : [warning(damaged, 'it was edited or damaged, and a lost ledger is rebuilt from it')]),
   ];
 }

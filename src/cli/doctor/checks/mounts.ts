@@ -2,7 +2,7 @@ import { whyFrozenAtStart } from '../../../watch/root.ts';
 import { openLedgerToRead } from '../../../daemon/state/ledger-to-read.ts';
 import { LedgerError } from '../../../ledger/ledger-error.ts';
 import { shellWord } from '../../../shell-word.ts';
-import { commandLine, SkippedError } from '../finding.ts';
+import { commandLine, problem, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
@@ -46,16 +46,14 @@ export function frozen(path: string, reason: string, patient: Pick<Patient, 'ser
   const what = `${path} is frozen: ${reason}`;
   const command = (name: string): string => commandLine(patient, `${name} ${shellWord(path)}`);
   if (reason.includes('`dropcast adopt '))
-    return {
-      level: 'problem',
+    return problem(
       what,
-      why: 'nothing in it is uploaded until you say whether its files were uploaded',
-      fix: `${command('adopt')}    # they were; otherwise: ${command('resume')}`,
-    };
-  return {
-    level: 'problem',
+      'nothing in it is uploaded until you say whether its files were uploaded',
+      `${command('adopt')}    # they were; otherwise: ${command('resume')}`,
+    );
+  return problem(
     what,
-    why: 'nothing in it is uploaded until the right directory is back',
-    fix: `mount it again; if the directory that is there now is the right one: ${command('resume')}`,
-  };
+    'nothing in it is uploaded until the right directory is back',
+    `mount it again; if the directory that is there now is the right one: ${command('resume')}`,
+  );
 }

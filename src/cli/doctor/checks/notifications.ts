@@ -4,7 +4,7 @@ import { deafWords } from '../../../view/words/picture-words.ts';
 import type { DeafTargetView } from '../../../view/picture/picture.ts';
 import type { NotifyTarget } from '@dropcast/notify/target';
 import { shellWord } from '../../../shell-word.ts';
-import { commandLine, configOf } from '../finding.ts';
+import { commandLine, configOf, warning } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 import { isOpen } from './daemon.ts';
@@ -29,12 +29,12 @@ export const notifications: Check = {
 
 /** Reports the daemon's last failure with a target, including what only the target knows, such as a refused token. */
 export function deafVerdict(target: DeafTargetView, patient: Pick<Patient, 'now' | 'service' | 'option'>): Finding {
-  return {
-    level: 'warning',
-    what: deafWords(target, patient.now),
-    why: 'no notification arrives there',
-    fix: `fix it there, or correct notify in the configuration, then: ${commandLine(patient, `notify test ${shellWord(target.name)}`)}`,
-  };
+  const test = commandLine(patient, `notify test ${shellWord(target.name)}`);
+  return warning(
+    deafWords(target, patient.now),
+    'no notification arrives there',
+    `fix it there, or correct notify in the configuration, then: ${test}`,
+  );
 }
 
 async function isThere(target: NotifyTarget): Promise<boolean> {
@@ -60,10 +60,9 @@ async function isThere(target: NotifyTarget): Promise<boolean> {
 /** Reports an unreachable target by name, because its address may be secret. */
 function away({ name, type }: NotifyTarget, patient: Patient): Finding {
   const what = type === 'command' ? 'is not an executable program' : 'does not answer';
-  return {
-    level: 'warning',
-    what: `the ${type} target "${name}" ${what}`,
-    why: 'its messages are not delivered, so problems may go unnoticed',
-    fix: `correct notify in the configuration, then: ${commandLine(patient, 'notify test')}`,
-  };
+  return warning(
+    `the ${type} target "${name}" ${what}`,
+    'its messages are not delivered, so problems may go unnoticed',
+    `correct notify in the configuration, then: ${commandLine(patient, 'notify test')}`,
+  );
 }

@@ -1,6 +1,6 @@
 import { inspectOnline } from '../../configure/online-problems.ts';
 import type { OnlineProblem } from '../../configure/online-problems.ts';
-import { commandLine, configOf } from '../finding.ts';
+import { commandLine, configOf, problem, warning } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
@@ -13,7 +13,7 @@ export const service: Check = {
     const { status, shell } = patient;
     const others = status?.requests == null ? [] : othersFinding(status.requests);
     const online = await inspectOnline(configOf(patient), shell.stopping);
-    return [...online.map((problem) => onlineFinding(problem, patient)), ...others];
+    return [...online.map((each) => onlineFinding(each, patient)), ...others];
   },
 };
 
@@ -29,12 +29,11 @@ function onlineFinding(
       service === null
         ? 'replace the key that service.api_key names, then restart dropcast'
         : `sudo dropcast setup${instance} --key-file - --force    # asks for the new key, without showing it`;
-    return { level: 'problem', what: message, why: 'nothing can be uploaded: the key is wrong or was revoked', fix };
+    return problem(message, 'nothing can be uploaded: the key is wrong or was revoked', fix);
   }
-  if (key === 'service.base_url')
-    return { level: 'problem', what: message, why: 'nothing can be uploaded until it answers', fix: null };
+  if (key === 'service.base_url') return problem(message, 'nothing can be uploaded until it answers');
   const fix = `edit ${checked?.file ?? 'the configuration'}, then: ${commandLine(patient, 'reload')}`;
-  return { level: 'problem', what: message, why: 'files of this rule wait', fix };
+  return problem(message, 'files of this rule wait', fix);
 }
 
 /** Share of the request budget below which other users of the key do no harm. */
@@ -44,11 +43,10 @@ export function othersFinding(requests: { readonly limit: number; readonly other
   const { limit, others } = requests;
   if (others <= limit * smallShare) return [];
   return [
-    {
-      level: 'warning',
-      what: `something else used ${others} of the ${limit} requests per hour of this key`,
-      why: 'the service counts per key, so uploads wait for it',
-      fix: 'give dropcast a key of its own, or lower service.requests_per_hour to what is left for it',
-    },
+    warning(
+      `something else used ${others} of the ${limit} requests per hour of this key`,
+      'the service counts per key, so uploads wait for it',
+      'give dropcast a key of its own, or lower service.requests_per_hour to what is left for it',
+    ),
   ];
 }

@@ -1,6 +1,6 @@
 import { readLimits } from '../../../watch/kernel.ts';
 import { folderHints, readWatchingMachine } from '../../configure/folder-hints.ts';
-import { configOf } from '../finding.ts';
+import { configOf, problem, warning } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 
 /** Checks that events can arrive: inotify limits, network shares, and unmounted file systems from fstab(5). */
@@ -17,11 +17,11 @@ export function watchFinding(message: string): Finding {
   const why = 'new files are found only at the next scan';
   const [, name, value] = /sysctl (fs\.inotify\.\w+)=(\d+)/.exec(message) ?? [];
   if (name !== undefined && value !== undefined)
-    return { level: 'warning', what: message.replace(/: raise it.*/, ''), why, fix: sysctlFix(name, Number(value)) };
+    return warning(message.replace(/: raise it.*/, ''), why, sysctlFix(name, Number(value)));
   const mount = /`(sudo mount [^`]*)`/.exec(message)?.[1];
-  if (mount === undefined) return { level: 'warning', what: message, why, fix: null };
+  if (mount === undefined) return warning(message, why);
   const missing = 'dropcast would mistake the directory under the mount point for the folder';
-  return { level: 'problem', what: message.replace(/: `.*/, ''), why: missing, fix: mount };
+  return problem(message.replace(/: `.*/, ''), missing, mount);
 }
 
 /** Minimum number of inotify instances. Many systems default to 128 for all of a user's programs. */
@@ -32,7 +32,7 @@ export function instanceFindings(instances: number | null): readonly Finding[] {
   if (instances === null || instances >= leastInstances) return [];
   const what = `a user may open only ${instances} inotify instances`;
   const why = 'when other programs use them all, dropcast scans instead of watching';
-  return [{ level: 'warning', what, why, fix: sysctlFix('fs.inotify.max_user_instances', 512) }];
+  return [warning(what, why, sysctlFix('fs.inotify.max_user_instances', 512))];
 }
 
 function sysctlFix(name: string, value: number): string {
