@@ -11,7 +11,8 @@ import { streamDaemonOrLedger } from '../control.ts';
 import { shortPath } from '../output/file-table.ts';
 import { counted, formatBytes } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
-import { renderTable, tableOptions } from '../output/table.ts';
+import { tableOf } from '../output/table.ts';
+import type { ColumnOf } from '../output/table.ts';
 import { requireLoadable } from '../read-config.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
@@ -148,27 +149,22 @@ function requestWords({ create, publish, amend, ask }: PlanView['requests']): st
 function ruleTable({ rules }: PlanView, shell: Shell): string {
   if (rules.length === 0) return '';
   const isDated = rules.some(({ ready_by: readyBy }) => readyBy !== null);
-  const columns = [
-    { title: 'RULE' },
-    { title: 'MATCH', cut: 'end' as const },
-    { title: 'CHANNEL' },
-    { title: 'FEEDS', cut: 'end' as const },
-    { title: 'PRIORITY' },
-    ...(isDated ? [{ title: 'READY BY' }] : []),
-    { title: 'FILES', align: 'right' as const },
-    { title: 'SIZE', align: 'right' as const },
-  ];
-  const rows = rules.map(({ rule, match, channel, publish, priority, ready_by: readyBy, files, bytes }) => [
-    rule,
-    match,
-    channel,
-    publish.join(', '),
-    priority,
-    ...(isDated ? [readyBy ?? '-'] : []),
-    String(files),
-    formatBytes(bytes),
-  ]);
-  return `\n${renderTable(columns, rows, tableOptions(shell))}`;
+  const dated: readonly ColumnOf<PlanView['rules'][number]>[] = [['READY BY', ({ ready_by: at }) => at ?? '-']];
+  const table = tableOf(
+    rules,
+    [
+      ['RULE', ({ rule }) => rule],
+      ['MATCH', ({ match }) => match, { cut: 'end' }],
+      ['CHANNEL', ({ channel }) => channel],
+      ['FEEDS', ({ publish }) => publish.join(', '), { cut: 'end' }],
+      ['PRIORITY', ({ priority }) => priority],
+      ...(isDated ? dated : []),
+      ['FILES', ({ files }) => String(files), { align: 'right' }],
+      ['SIZE', ({ bytes }) => formatBytes(bytes), { align: 'right' }],
+    ],
+    shell,
+  );
+  return `\n${table}`;
 }
 
 function folderLine(folder: PlanView['folders'][number], shell: Shell): string {

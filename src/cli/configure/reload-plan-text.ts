@@ -1,7 +1,7 @@
 import type { PlannedChange, ReloadPlan } from '../../daemon/rules/plan-reload.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { shortPath } from '../output/file-table.ts';
-import { renderTable, tableOptions } from '../output/table.ts';
+import { tableOf } from '../output/table.ts';
 import { counted } from '../output/format.ts';
 import type { Shell } from '../shell.ts';
 
@@ -29,18 +29,16 @@ const folderWords: Readonly<Record<ReloadPlan['folders'][number]['becomes'], str
 };
 
 function table(changes: readonly PlannedChange[], shell: Shell): string {
-  const columns = [
-    { title: 'STATE' },
-    { title: 'FILE', cut: 'middle' as const },
-    { title: 'NOW', cut: 'end' as const },
-    { title: 'THEN', cut: 'end' as const },
-  ];
-  const rows = changes.map(({ state, path, what, before, after }) => [
-    state,
-    shortPath(path, shell),
-    ...[before, after].map((words) => said(words, what)),
-  ]);
-  return renderTable(columns, rows, tableOptions(shell)).trimEnd();
+  return tableOf(
+    changes,
+    [
+      ['STATE', ({ state }) => state],
+      ['FILE', ({ path }) => shortPath(path, shell), { cut: 'middle' }],
+      ['NOW', ({ before, what }) => said(before, what), { cut: 'end' }],
+      ['THEN', ({ after, what }) => said(after, what), { cut: 'end' }],
+    ],
+    shell,
+  ).trimEnd();
 }
 
 /** Formats the fields that differ, or why the file is held. */

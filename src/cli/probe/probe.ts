@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import type { VideoClient } from '@dropcast/client';
 import { Observation, writeRecording } from '@dropcast/recorder';
 import { defaultStateDir } from '../../config/paths.ts';
-import { hasColour } from '../../log/colour.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { canAsk, confirm } from '../api/confirm.ts';
 import { explain } from '../api/failures.ts';
@@ -12,7 +11,7 @@ import { findTarget } from '../api/target.ts';
 import type { Target, TargetOptions } from '../api/target.ts';
 import { formatBytes, formatCount, formatDuration } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
-import { renderTable } from '../output/table.ts';
+import { tableOf } from '../output/table.ts';
 import { uniqueClip } from '../setup/test-clip.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
@@ -190,22 +189,23 @@ function printReport(context: ProbeContext, report: Report): void {
     const { video } = result;
     printJson({ ok, service: target.baseUrl, video, problem, left, requests, points, settings }, shell.stdout);
   } else {
-    shell.stdout.write(`${tableOf(shell, points)}\n${settingLines(settings, problem === null).join('\n')}\n`);
+    shell.stdout.write(`${pointTable(shell, points)}\n${settingLines(settings, problem === null).join('\n')}\n`);
     shell.stdout.write(`\nNot probed:\n${notProbed.map((line) => `  ${line}\n`).join('')}`);
   }
   if (problem !== null) shell.stderr.write(`\nThe probe failed: ${problem}\n`);
   if (result.left !== null) shell.stderr.write(`${leftWords(result.left, context)}\n`);
 }
 
-function tableOf({ stdout, env }: Shell, points: readonly Point[]): string {
-  const columns = [
-    { title: 'point', cut: 'end' as const },
-    { title: 'service' },
-    { title: 'dropcast', cut: 'end' as const },
-  ];
-  const rows = points.map(({ about, service, dropcast }) => [about, service, dropcast]);
-  const width = stdout.isTTY ? stdout.columns : Infinity;
-  return renderTable(columns, rows, { width, colour: hasColour(stdout, env) });
+function pointTable(shell: Shell, points: readonly Point[]): string {
+  return tableOf(
+    points,
+    [
+      ['point', ({ about }) => about, { cut: 'end' }],
+      ['service', ({ service }) => service],
+      ['dropcast', ({ dropcast }) => dropcast, { cut: 'end' }],
+    ],
+    shell,
+  );
 }
 
 function settingLines(settings: readonly Setting[], isWhole: boolean): readonly string[] {

@@ -12,7 +12,7 @@ import { requireConfig } from '../read-config.ts';
 import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
-import { whenAborted } from './when-aborted.ts';
+import { aborted } from '../../pipeline/wake-up.ts';
 import { stageStyle } from '../output/file-table.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
 
@@ -172,7 +172,7 @@ Still running. Drop more files into ${inbox}. Ctrl-C stops and removes everythin
 Web page of the service, with invented plays of the last month: ${sandbox.pageUrl}
   curl -H 'Authorization: Bearer ${sandbox.apiKey}' ${sandbox.baseUrl}/videos
 `);
-  await whenAborted(shell.stopping);
+  await aborted(shell.stopping);
 }
 
 /** Creates a month of fake plays, so that the analytics have something to show. */

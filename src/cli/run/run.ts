@@ -16,7 +16,7 @@ import type { Daemon } from '../../daemon/daemon.ts';
 import { uploadsHere } from '../../pipeline/steps/uploads.ts';
 import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
 import type { PageSetup } from './open-status-page.ts';
-import { whenAborted } from './when-aborted.ts';
+import { aborted } from '../../pipeline/wake-up.ts';
 import { createReload } from '../configure/reload-config.ts';
 
 /** `dropcast run`: runs the daemon in the foreground. */
@@ -54,13 +54,13 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
     uploads: () => uploadsHere(daemon).length,
     progressedAt: () => daemon.conductor.progressedAt(),
   });
-  await whenAborted(shell.stopping);
+  await aborted(shell.stopping);
   logger.info('Stopping: waiting for uploads; a second signal aborts them');
   // Later news is sent after the next start, so that no target delays the shutdown.
   await notifications[Symbol.asyncDispose]();
-  const aborted = await drain(daemon, shell);
-  if (aborted === 0) logger.info('Stopped');
-  else logger.info('Stopped: aborted uploads continue at the next start', { uploads: aborted });
+  const uploads = await drain(daemon, shell);
+  if (uploads === 0) logger.info('Stopped');
+  else logger.info('Stopped: aborted uploads continue at the next start', { uploads });
 }
 
 /** Opens the status page. Its code is loaded only if the configuration enables it. */

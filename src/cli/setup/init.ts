@@ -9,9 +9,8 @@ import type { Shell } from '../shell.ts';
 import { collectAnswers } from './answers.ts';
 import type { AnswerFlags, Answers } from './answers.ts';
 import { beforeWriting, commandWith } from './resume-command.ts';
-import { placeFile, requireReplaceable } from './place-file.ts';
+import { placeFile, planLines, requireReplaceable } from './place-file.ts';
 import type { NewFile } from './place-file.ts';
-import { planLines } from './plan.ts';
 import { questionsOf } from './rich-questions.ts';
 
 export interface InitOptions extends AnswerFlags {

@@ -1,15 +1,11 @@
 import type { InstalledService } from '../../config/installed-service.ts';
-import { findUser } from '../../passwd.ts';
 import { dropInText } from '../../systemd/drop-in.ts';
 import type { UnitNeeds } from '../../systemd/drop-in.ts';
-import { UnitError } from '../../systemd/unit-text.ts';
 import { installFile } from '../systemd/install-file.ts';
 import { CommandError, exitCodes } from '../shell.ts';
-import { unitNeedsOf } from '../systemd/drop-in.ts';
-import { readMachine } from '../systemd/unit-needs.ts';
+import { requireUnitNeeds } from '../systemd/drop-in.ts';
 import type { Questions } from './questions.ts';
 import { runProgram } from './systemctl.ts';
-import { SERVICE_USER } from '../../service-user.ts';
 
 /**
  * Gives the service's user the missing rights in the folders. Permissions of existing directories change only with the
@@ -39,14 +35,8 @@ export async function installDropIn(service: InstalledService, needsReload: () =
   return isNew ? `wrote ${service.dropInFile}` : `${service.dropInFile} stays as it is`;
 }
 
-async function needsOf(service: InstalledService): Promise<UnitNeeds> {
-  const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), true);
-  try {
-    return await unitNeedsOf(service.configFile, service, machine);
-  } catch (error) {
-    if (error instanceof UnitError) throw new CommandError(error.message, exitCodes.failed, { cause: error });
-    throw error;
-  }
+function needsOf(service: InstalledService): Promise<UnitNeeds> {
+  return requireUnitNeeds(service.configFile, service, true);
 }
 
 function commandsFor({ folders }: UnitNeeds): readonly string[] {

@@ -1,11 +1,13 @@
 import { constants, copyFile, link, lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { diff } from 'node:util';
 import { readRegularFile } from '../../config/file-access.ts';
 import { maskedText } from '../../config/masked-text.ts';
 import { errnoOf, errnoSentence } from '../../errno.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import { type FileAccess, installFile } from '../systemd/install-file.ts';
+import type { FolderAnswer } from './check-folder.ts';
 
 /** A file to write, with its content and permissions. */
 export interface NewFile extends FileAccess {
@@ -39,7 +41,7 @@ export async function requireReplaceable(file: NewFile, isForced: boolean): Prom
 }
 
 /** @throws {CommandError} when the existing file cannot be read */
-export async function effectOf(file: NewFile): Promise<Effect> {
+async function effectOf(file: NewFile): Promise<Effect> {
   const before = await textOf(file.path);
   if (before === file.text) return { is: 'nothing' };
   if (before === null || before.trim() === '' || before === file.replaceable) return { is: 'new' };
@@ -81,6 +83,34 @@ async function keepEarlier(path: string): Promise<string> {
   }
 }
 
+/** Lists the files and folders that setup would create. Changes nothing. */
+export async function planLines(
+  folder: FolderAnswer | null,
+  files: readonly NewFile[],
+  { isForced }: { readonly isForced: boolean },
+): Promise<readonly string[]> {
+  const lines = await Promise.all(files.map((file) => lineOf(file, isForced)));
+  return [
+    ...(folder === null
+      ? []
+      : [`Folder: ${folder.isThere ? `${folder.path} is there` : `would create ${folder.path}`}`]),
+    ...lines.flat(),
+  ];
+}
+
+async function lineOf(file: NewFile, isForced: boolean): Promise<readonly string[]> {
+  const name = file.isSecret === true ? 'Key' : 'Configuration';
+  const effect = await effectOf(file);
+  if (effect.is === 'nothing') return [`${name}: ${file.path} stays as it is`];
+  if (effect.is === 'new') return [`${name}: would write ${file.path}`];
+  const how = isForced
+    ? file.isSecret === true
+      ? ''
+      : ', and keep the earlier one next to it'
+    : ', but only with --force';
+  return [`${name}: would replace ${file.path}${how}`, ...effect.difference.map((line) => `  ${line}`)];
+}
+
 const mostBytes = 1024 * 1024;
 
 /** Returns the file's text, or null if there is no file. */
@@ -101,38 +131,11 @@ async function isNothing(path: string): Promise<boolean> {
   }
 }
 
-/**
- * The lines that differ between two texts, marked as in diff(1): `- ` only in the first, `+ ` only in the second. Meant
- * for small files.
- */
+/** The lines that differ between two texts, marked as in diff(1): `- ` only in the first, `+ ` only in the second. */
 export function differenceOf(before: string, after: string): readonly string[] {
-  const [old, now] = [before.split('\n'), after.split('\n')];
-  const common = commonLengths(old, now);
-  const lines: string[] = [];
-  let [i, j] = [0, 0];
-  while (i < old.length || j < now.length) {
-    if (i < old.length && j < now.length && old[i] === now[j]) [i, j] = [i + 1, j + 1];
-    else if (j >= now.length || (i < old.length && lengthAt(common, i + 1, j) >= lengthAt(common, i, j + 1)))
-      lines.push(`- ${old[i++] ?? ''}`);
-    else lines.push(`+ ${now[j++] ?? ''}`);
-  }
-  return lines.filter((line) => line.trim() !== '-' && line.trim() !== '+');
-}
-
-/** For each pair of positions, the number of lines that the remainders of both texts have in common. */
-function commonLengths(old: readonly string[], now: readonly string[]): readonly (readonly number[])[] {
-  const table = Array.from({ length: old.length + 1 }, () => Array.from({ length: now.length + 1 }, () => 0));
-  for (let i = old.length - 1; i >= 0; i -= 1)
-    for (let j = now.length - 1; j >= 0; j -= 1) {
-      const row = table[i] as number[];
-      row[j] =
-        old[i] === now[j]
-          ? lengthAt(table, i + 1, j + 1) + 1
-          : Math.max(lengthAt(table, i + 1, j), lengthAt(table, i, j + 1));
-    }
-  return table;
-}
-
-function lengthAt(table: readonly (readonly number[])[], i: number, j: number): number {
-  return table[i]?.[j] ?? 0;
+  const marks = { '1': '-', '0': null, '-1': '+' } as const;
+  return diff(before.split('\n'), after.split('\n')).flatMap(([side, line]) => {
+    const mark = marks[side];
+    return mark === null || line.trim() === '' ? [] : [`${mark} ${line}`];
+  });
 }

@@ -1,49 +1,29 @@
 import { shellWord } from '../../shell-word.ts';
 import { CommandError, exitCodes } from '../shell.ts';
-import type { AnswerFlags } from './answers.ts';
 import { InterruptedError } from './questions.ts';
 
-/** Flags of setup and init other than answers: where to write, and how to proceed. */
-export interface OtherFlags {
-  readonly config?: string | undefined;
-  readonly instance?: string | undefined;
-  readonly group?: string | undefined;
-  readonly yes?: boolean | undefined;
-  readonly testClip?: boolean | undefined;
-  readonly probe?: boolean | undefined;
-  readonly force?: boolean | undefined;
-}
+/** The options of setup and init that continue an interrupted run, in the order in which the command names them. */
+const names = [
+  ...(['service', 'keyFile', 'keyEnv', 'folder', 'channel', 'title', 'group', 'config', 'instance'] as const),
+  ...(['yes', 'testClip', 'probe', 'force', 'feed'] as const),
+];
 
 /**
  * Rebuilds the command with the answers so far, but without the key.
  *
  * @param command such as `sudo dropcast setup`
  */
-export function commandWith(command: string, flags: Omit<AnswerFlags, 'yes'> & OtherFlags): string {
-  const {
-    service,
-    keyFile,
-    keyEnv,
-    folder,
-    channel,
-    title,
-    feed,
-    group,
-    config,
-    instance,
-    yes,
-    testClip,
-    probe,
-    force,
-  } = flags;
-  const named = { service, 'key-file': keyFile, 'key-env': keyEnv, folder, channel, title };
-  const words = Object.entries({ ...named, group, config, instance }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name} ${shellWord(value)}`],
-  );
-  const given = Object.entries({ yes, 'test-clip': testClip, probe, force }).flatMap(([name, is]) =>
-    is === true ? [`--${name}`] : [],
-  );
-  return [command, ...words, ...given, ...(feed ?? []).map((id) => `--feed ${shellWord(id)}`)].join(' ');
+export function commandWith(
+  command: string,
+  flags: Readonly<Partial<Record<(typeof names)[number], string | boolean | readonly string[] | undefined>>>,
+): string {
+  const words = names.flatMap((name) => {
+    const flag = `--${name.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}`;
+    return [flags[name] ?? false]
+      .flat()
+      .flatMap((value) => (typeof value === 'string' ? [`${flag} ${shellWord(value)}`] : value ? [flag] : []));
+  });
+  return [command, ...words].join(' ');
 }
 
 /**

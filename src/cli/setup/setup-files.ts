@@ -5,7 +5,6 @@ import type { InstalledService } from '../../config/installed-service.ts';
 import { loadConfig } from '../../config/load.ts';
 import { property, TaggedValue } from '../../config/raw-tree.ts';
 import { starterText } from '../../config/starter.ts';
-import { findUser } from '../../passwd.ts';
 import { readMachine } from '../systemd/unit-needs.ts';
 import { openFor } from '../systemd/probe-access.ts';
 import { CommandError, exitCodes } from '../shell.ts';
@@ -18,7 +17,6 @@ import type { NewFile } from './place-file.ts';
 import { serviceGroup } from './make-folder.ts';
 import type { Questions } from './questions.ts';
 import { checkKey } from './service-answers.ts';
-import { SERVICE_USER } from '../../service-user.ts';
 
 /** The files and the folder that setup will create. */
 export interface SetupFiles {
@@ -72,7 +70,7 @@ export async function planFiles(shell: Shell, flags: AnswerFlags, place: SetupCo
 }
 
 async function isOpenToService(path: string): Promise<boolean> {
-  const { user } = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), true);
+  const { user } = await readMachine(true);
   return user !== null && (await openFor(user, path)) === true;
 }
 

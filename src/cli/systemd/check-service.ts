@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { serviceOf } from '../../config/installed-service.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
 import type { Problem } from '../../config/problem.ts';
-import { findUser } from '../../passwd.ts';
 import { dropInText, needsOf } from '../../systemd/drop-in.ts';
 import type { UnitNeeds } from '../../systemd/drop-in.ts';
 import { UnitError } from '../../systemd/unit-text.ts';
@@ -24,7 +23,7 @@ export async function serviceProblems(checked: CheckedConfig): Promise<readonly 
   const { file, config, locate } = checked;
   const service = serviceOf(file);
   if (service === null || process.geteuid?.() !== 0) return [];
-  const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), true);
+  const machine = await readMachine(true);
   // Without that user the service is not installed, as in a container, where a different user reads the file.
   if (machine.user === null) return [];
   const findings = [

@@ -4,7 +4,6 @@ import type { InstalledService } from '../../config/installed-service.ts';
 import type { Environment } from '../../config/environment.ts';
 import { loadConfig } from '../../config/load.ts';
 import { formatProblem } from '../../config/problem.ts';
-import { findUser } from '../../passwd.ts';
 import type { ServiceUser } from '../../passwd.ts';
 import { dropInText } from '../../systemd/drop-in.ts';
 import type { UnitNeeds } from '../../systemd/drop-in.ts';
@@ -14,7 +13,6 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { readMachine, findUnitNeeds } from './unit-needs.ts';
 import type { Machine } from './unit-needs.ts';
-import { SERVICE_USER } from '../../service-user.ts';
 
 /** `dropcast systemd drop-in`: prints or installs the drop-in that gives the unit access to its folders. */
 export async function dropIn(
@@ -27,7 +25,7 @@ export async function dropIn(
   if (options.install === true && !isRoot)
     throw new CommandError(`only root can write ${file}; run: ${sudoLine(options)}`, exitCodes.failed);
   const configFile = options.config === undefined ? service.configFile : resolve(shell.cwd, options.config);
-  const text = await textFor(configFile, service, isRoot).catch(explained);
+  const text = dropInText(await requireUnitNeeds(configFile, service, isRoot));
   if (!isRoot) shell.stderr.write('Checked modes, but not access control lists: run it with sudo to check both.\n');
   if (configFile !== service.configFile)
     shell.stderr.write(
@@ -44,20 +42,27 @@ export async function dropIn(
     shell.stderr.write(`${line.slice(2)}\n`);
 }
 
-function explained(error: unknown): never {
-  if (!(error instanceof UnitError)) throw error;
-  throw new CommandError(error.message, exitCodes.failed, { cause: error });
-}
-
-async function textFor(configFile: string, service: InstalledService, isRoot: boolean): Promise<string> {
-  const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), isRoot);
-  return dropInText(await unitNeedsOf(configFile, service, machine));
+/**
+ * Finds what a service needs from its unit on this machine, according to a configuration.
+ *
+ * @throws {CommandError} when the configuration is invalid, or its paths cannot be trusted
+ */
+export async function requireUnitNeeds(
+  configFile: string,
+  service: InstalledService,
+  isRoot: boolean,
+): Promise<UnitNeeds> {
+  try {
+    return await unitNeedsOf(configFile, service, await readMachine(isRoot));
+  } catch (error) {
+    if (!(error instanceof UnitError)) throw error;
+    throw new CommandError(error.message, exitCodes.failed, { cause: error });
+  }
 }
 
 /**
- * Finds what a service needs from its unit on this machine, according to its configuration.
- *
  * @throws {CommandError} when the configuration is invalid
+ * @throws {UnitError} when a path leads through a link that others can change
  */
 export async function unitNeedsOf(configFile: string, service: InstalledService, machine: Machine): Promise<UnitNeeds> {
   const { config, paths, problems } = await loadConfig(configFile, asService(service, machine.user), 'without key');

@@ -43,13 +43,19 @@ export function openFor(who: Credentials, directory: string): Promise<boolean | 
  * Runs tests as the user. setpriv(1) returns the exit code of the program it runs, or 127 if it cannot switch to the
  * user; `test` exits with 0 or 1.
  */
-async function tries({ uid, gids }: Credentials, tests: readonly string[], cwd: string): Promise<boolean | null> {
-  const [gid = uid] = gids;
-  const become = [`--reuid=${uid}`, `--regid=${gid}`, `--groups=${[...gids].join(',') || gid}`];
+async function tries(who: Credentials, tests: readonly string[], cwd: string): Promise<boolean | null> {
+  const [program = '', ...args] = asUser(who, ['test', ...tests]);
   try {
-    await promisify(execFile)('setpriv', [...become, '--', 'test', ...tests], { cwd, timeout: timeoutMs });
+    await promisify(execFile)(program, args, { cwd, timeout: timeoutMs });
     return true;
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 1 ? false : null;
   }
+}
+
+/** The command line that runs a command as a user. Needs root. */
+export function asUser({ uid, gids }: Credentials, command: readonly string[]): readonly string[] {
+  const [gid = uid] = gids;
+  const groups = [...gids].join(',') || gid;
+  return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, `--groups=${groups}`, '--', ...command];
 }

@@ -8,7 +8,7 @@ import { SERVICE_USER } from '../../service-user.ts';
 import { access, accessCommand, groupCommand, isOpenByMode, planAccess } from '../../systemd/folder-access.ts';
 import type { Allows, Directory } from '../../systemd/folder-access.ts';
 import { type FolderNeeds, type ResolvedPath, type UnitNeeds, isBound } from '../../systemd/drop-in.ts';
-import { type ServiceUser, accountName, namesOf } from '../../passwd.ts';
+import { type ServiceUser, accountName, findUser, namesOf } from '../../passwd.ts';
 import { type Waypoint, trustedWalk } from '../../systemd/trusted-walk.ts';
 import { mountPointOf } from '../../watch/kernel.ts';
 import { probeAccess } from './probe-access.ts';
@@ -60,15 +60,12 @@ function programsOf({ notify }: Config): readonly string[] {
 }
 
 /** Reads the facts about the machine and the service's user. */
-export async function readMachine(
-  findUser: (passwd: string, group: string) => ServiceUser | null,
-  isRoot: boolean,
-): Promise<Machine> {
+export async function readMachine(isRoot: boolean): Promise<Machine> {
   const files = ['/etc/passwd', '/etc/group', '/proc/self/mountinfo', '/etc/resolv.conf'];
   const [passwd = '', group = '', mountinfo = '', resolvConf = ''] = await Promise.all(
     files.map((file) => readFile(file, 'utf8').catch(() => '')),
   );
-  return { user: findUser(passwd, group), passwd, group, mountinfo, resolvConf, isRoot };
+  return { user: findUser(SERVICE_USER, passwd, group), passwd, group, mountinfo, resolvConf, isRoot };
 }
 
 async function folderNeeds(

@@ -3,7 +3,7 @@ import type { HostsView, DrainWanted, HostChanged } from '../../daemon/commands/
 import type { HostView } from '../../view/hosts/host-view.ts';
 import { fleetTroubles, hostWords } from '../../view/hosts/host-words.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { renderTable, tableOptions } from '../../cli/output/table.ts';
+import { tableOf } from '../../cli/output/table.ts';
 import { formatRate, formatRelative } from '../../cli/output/format.ts';
 import { printJson } from '../../cli/output/json.ts';
 import type { Shared } from '../../cli/registry.ts';
@@ -34,36 +34,21 @@ const alone =
   'This is a single host: its ledger is in its state directory. Several hosts share one on PostgreSQL: see docs/fleet.md.\n';
 
 function hostTable({ hosts: all }: HostsView, shell: Shell): string {
-  const columns = [
-    { title: 'HOST' },
-    { title: 'STATE', style: stateStyle },
-    { title: 'DOES', cut: 'end' as const },
-    { title: 'SPEED', align: 'right' as const },
-    { title: 'WAITING', align: 'right' as const },
-    { title: 'VERSION' },
-    { title: 'HEARD' },
-    { title: 'FOLDERS', cut: 'end' as const },
-  ];
-  return renderTable(
-    columns,
-    all.map((host) => rowOf(host)),
-    tableOptions(shell),
-  );
-}
-
-function rowOf(host: HostView): readonly string[] {
-  const { name, here, state, version, heard_at: heardAt, places, waiting, bytes_per_second: speed } = host;
   const now = Date.now();
-  return [
-    here ? `${name} (this one)` : name,
-    state,
-    hostWords(host, now),
-    speed === null ? '' : formatRate(speed),
-    String(waiting),
-    version,
-    formatRelative(heardAt, now),
-    places.join(', '),
-  ];
+  return tableOf(
+    all,
+    [
+      ['HOST', ({ name, here }) => (here ? `${name} (this one)` : name)],
+      ['STATE', ({ state }) => state, { style: stateStyle }],
+      ['DOES', (host) => hostWords(host, now), { cut: 'end' }],
+      ['SPEED', ({ bytes_per_second: speed }) => (speed === null ? '' : formatRate(speed)), { align: 'right' }],
+      ['WAITING', ({ waiting }) => String(waiting), { align: 'right' }],
+      ['VERSION', ({ version }) => version],
+      ['HEARD', ({ heard_at: heardAt }) => formatRelative(heardAt, now)],
+      ['FOLDERS', ({ places }) => places.join(', '), { cut: 'end' }],
+    ],
+    shell,
+  );
 }
 
 function stateStyle(state: string): 'green' | 'yellow' | 'red' | null {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ConfigPaths } from '../../../config/paths.ts';
 import { grantCommand, userOfProcess } from '../../../read-permission.ts';
-import { findUser } from '../../../passwd.ts';
 import type { Credentials } from '../../../systemd/folder-access.ts';
 import { shellWord } from '../../../shell-word.ts';
+import { asUser } from '../../systemd/probe-access.ts';
 import { readMachine } from '../../systemd/unit-needs.ts';
 import { hungFix, needsSudo, problem, SkippedError, warning } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
@@ -82,7 +82,7 @@ export async function probe(
 ): Promise<readonly Finding[]> {
   const use = afterReady.kind === 'keep' && beside !== true ? 'read' : 'written';
   const shell = ['/bin/sh', '-c', script, 'sh', path, use];
-  const command = who === null ? shell : ['setpriv', ...becoming(who), '--', ...shell];
+  const command = who === null ? shell : asUser(who, shell);
   const name = who === null ? 'you' : `the service (user ${who.name})`;
   const [program = '', ...args] = command;
   const { code, said } = await run(program, args);
@@ -97,11 +97,6 @@ export async function probe(
 export function fixFor(path: string, service: Patient['service']): string {
   if (service === null) return `ls -ld ${shellWord(path)}`;
   return `${service.setupCommand}    # asks, then grants the missing access`;
-}
-
-function becoming({ uid, gids }: Credentials): readonly string[] {
-  const [gid = uid] = gids;
-  return [`--reuid=${uid}`, `--regid=${gid}`, `--groups=${[...gids].join(',') || gid}`];
 }
 
 /** @returns a null code if the program timed out */
@@ -121,7 +116,7 @@ async function run(program: string, args: readonly string[]): Promise<{ code: nu
 async function userOf({ service, isRoot, isOutsider }: Patient): Promise<Credentials | null> {
   if (service === null || !(isRoot || isOutsider)) return null;
   if (!isRoot) throw new SkippedError(`this needs root: ${needsSudo}`);
-  const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), true);
+  const machine = await readMachine(true);
   if (machine.user === null) throw new SkippedError(`there is no user ${SERVICE_USER} on this machine`);
   const dropIn = await readFile(service.dropInFile, 'utf8').catch(() => '');
   return { uid: machine.user.uid, gids: new Set([...machine.user.gids, ...joined(dropIn, machine.group)]) };
