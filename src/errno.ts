@@ -50,3 +50,11 @@ export function errnoSentence(cause: unknown): string {
   if (!/^E[A-Z0-9]+$/.test(code)) throw cause;
   return `${sentences[code] ?? 'system error'} (${code})`;
 }
+
+/** Whether an operation of the file system succeeds. */
+export function succeeds(operation: Promise<unknown>): Promise<boolean> {
+  return operation.then(
+    () => true,
+    () => false,
+  );
+}

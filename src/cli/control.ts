@@ -5,6 +5,7 @@ import type { LedgerPlace, LedgerToRead } from '../daemon/state/ledger-to-read.t
 import { basename, join } from 'node:path';
 import { serviceOf } from '../config/installed-service.ts';
 import { readSocketPath } from '../config/paths.ts';
+import type { ConfigPaths } from '../config/paths.ts';
 import {
   callDaemon,
   ControlError,
@@ -23,8 +24,11 @@ import type { Shell } from './shell.ts';
 export type DaemonPlace = Pick<Config, 'file' | 'failureLog'> &
   LedgerPlace & { readonly status: Pick<Config['status'], 'socket'> };
 
-/** Placeholder settings for an unreadable configuration. Only its running daemon knows the real ones. */
-export const unknownLedger = { ledger: null, hostName: '', folders: [] } as const;
+/** The place that an unreadable configuration names. Only its running daemon knows the ledger and the folders. */
+export function placeOf(paths: Pick<ConfigPaths, 'file' | 'stateDir' | 'failureLog' | 'socket'>): DaemonPlace {
+  const { file, stateDir, failureLog, socket } = paths;
+  return { ledger: null, hostName: '', folders: [], file, stateDir, failureLog, status: { socket } };
+}
 
 /**
  * Queries the running daemon. If it is down, reads its ledger instead and reports that on stderr.
@@ -76,17 +80,9 @@ export async function streamDaemonOrLedger(
   asked: { readonly path: string; readonly body: unknown; read(line: unknown): void },
   make: (ledger: LedgerToRead | null) => Promise<void>,
 ): Promise<void> {
-  try {
-    return await streamFromDaemon(config.status.socket, asked, asked.read);
-  } catch (error) {
-    if (!(error instanceof NotRunningError)) throw explain(error);
-  }
-  const whoMakes = (ledger: LedgerToRead | null): string =>
-    ledger?.fleet == null ? 'The daemon is not running.' : whoAnswers(ledger);
-  await inLedgerToRead(config, (ledger) => {
-    shell.stderr.write(`${whoMakes(ledger)}\n`);
-    return make(ledger);
-  });
+  await streamFromDaemon(config.status.socket, asked, asked.read).catch((error: unknown) =>
+    readLedgerInstead(shell, config, error, make),
+  );
 }
 
 async function inLedgerToRead<T>(config: DaemonPlace, read: (ledger: LedgerToRead | null) => Promise<T>): Promise<T> {

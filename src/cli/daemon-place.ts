@@ -2,12 +2,12 @@ import { access, constants, readFile } from 'node:fs/promises';
 import { loadConfig } from '../config/load.ts';
 import { configPaths } from '../config/paths.ts';
 import type { ConfigPaths } from '../config/paths.ts';
-import { formatProblem } from '../config/problem.ts';
+import { succeeds } from '../errno.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
-import { queryRunningDaemon, unknownLedger } from './control.ts';
+import { placeOf, queryRunningDaemon } from './control.ts';
 import type { DaemonPlace } from './control.ts';
-import { locateConfig } from './read-config.ts';
-import { CommandError, exitCodes } from './shell.ts';
+import { badConfig, locateConfig } from './read-config.ts';
+import { exitCodes, onRefusal } from './shell.ts';
 import type { Shell } from './shell.ts';
 
 /**
@@ -20,38 +20,21 @@ export async function requireDaemonPlace(shell: Shell, option: string | undefine
   const place = await locateConfig(shell, option);
   const { config, paths, problems } = await loadConfig(place, shell, 'without key');
   if (config !== null) return config;
-  const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
-  const { file, stateDir, failureLog, socket } = paths ?? (await salvaged(place.file, shell));
-  const reached: DaemonPlace = { ...unknownLedger, file, stateDir, failureLog, status: { socket } };
-  const answer = await look(reached);
-  if (!(await isReadable(file))) {
-    // Group members may query the daemon even if they cannot read the file.
-    if (answer !== 'answers') throw new CommandError(lines.join('\n'), exitCodes.badConfig);
-    return reached;
-  }
-  if (answer === 'is not there') throw new CommandError(lines.join('\n'), exitCodes.badConfig);
+  const reached = placeOf(paths ?? (await salvaged(place.file, shell)));
+  const { file } = reached;
+  const answer = await queryRunningDaemon(reached, '/page').then(
+    () => exitCodes.fine,
+    onRefusal(({ exitCode }) => exitCode),
+  );
+  // Group members may query the daemon even if they cannot read the file.
+  const isClosed = !(await succeeds(access(file, constants.R_OK)));
+  if (answer === exitCodes.notRunning || (isClosed && answer !== exitCodes.fine)) throw badConfig(problems, shell.cwd);
+  if (isClosed) return reached;
   shell.stderr.write(
     `${escapeControls(file)} is broken, so a reload or restart would fail: \`dropcast check\` says why. ` +
       'The daemon still runs with the configuration that it read earlier.\n',
   );
   return reached;
-}
-
-async function look(place: DaemonPlace): Promise<'answers' | 'refuses' | 'is not there'> {
-  try {
-    await queryRunningDaemon(place, '/page');
-    return 'answers';
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    return error.exitCode === exitCodes.notRunning ? 'is not there' : 'refuses';
-  }
-}
-
-async function isReadable(file: string): Promise<boolean> {
-  return access(file, constants.R_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Salvages the daemon's settings from text that is not valid YAML, as far as its lines are intact. */

@@ -47,14 +47,9 @@ export async function requireConfig(
   const isWrong = problems.some(
     ({ severity, passing, key }) => severity === 'error' && !(passing === true && mayPass(key)),
   );
-  const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
-  if (config === null || isWrong) {
-    throw new CommandError(
-      [...lines, `the configuration ${file} is wrong: nothing was started`].join('\n'),
-      exitCodes.badConfig,
-    );
-  }
-  for (const line of lines) shell.stderr.write(`${line}\n`);
+  if (config === null || isWrong)
+    throw badConfig(problems, shell.cwd, `the configuration ${file} is wrong: nothing was started`);
+  for (const problem of problems) shell.stderr.write(`${formatProblem(problem, shell.cwd)}\n`);
   return config;
 }
 
@@ -66,7 +61,18 @@ export async function requireLoadable(shell: Shell, option: string | undefined):
   const place = await locateConfig(shell, option);
   const { config, problems } = await loadConfig(place, shell, 'without key');
   if (config !== null) return config;
-  throw new CommandError(problems.map((problem) => formatProblem(problem, shell.cwd)).join('\n'), exitCodes.badConfig);
+  throw badConfig(problems, shell.cwd);
+}
+
+/**
+ * The refusal of a wrong configuration.
+ *
+ * @param cwd directory from which the problems name the file
+ * @param end what follows from the problems
+ */
+export function badConfig(problems: readonly Problem[], cwd: string, end?: string): CommandError {
+  const lines = problems.map((problem) => formatProblem(problem, cwd));
+  return new CommandError([...lines, ...(end === undefined ? [] : [end])].join('\n'), exitCodes.badConfig);
 }
 
 /**

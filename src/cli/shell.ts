@@ -45,6 +45,14 @@ export class CommandError extends Error {
   }
 }
 
+/** Turns a command's failure into a value. Other errors are bugs, and are thrown again. */
+export function onRefusal<T>(value: (refusal: CommandError) => T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof CommandError) return value(error);
+    throw error;
+  };
+}
+
 /** Until the command is stopped, or the reader of its output has gone (`| head`). */
 export interface Reading extends Disposable {
   readonly signal: AbortSignal;

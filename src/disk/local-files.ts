@@ -1,6 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { durationOf } from '@dropcast/media';
+import { succeeds } from '../errno.ts';
 import { isRefusal, whyClosed } from '../read-permission.ts';
 import { unlessHung } from '../unless-hung.ts';
 import type { InstalledService } from '../config/installed-service.ts';
@@ -143,10 +144,7 @@ async function withCommand({ folder, path }: FileLocation, failure: Failure): Pr
 
 /** Whether the path exists, as any kind of file. */
 export async function isThere(folder: string, path: string): Promise<boolean> {
-  return stat(join(folder, path)).then(
-    () => true,
-    () => false,
-  );
+  return succeeds(stat(join(folder, path)));
 }
 
 /** Failure of a link file without an address, which never becomes a video, even on a retry. */

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { anywhere, unknownLedger } from '../../src/cli/control.ts';
+import { anywhere, placeOf } from '../../src/cli/control.ts';
 import type { DaemonPlace } from '../../src/cli/control.ts';
 import { NotAllowedError, NotRunningError } from '../../src/daemon/control/client.ts';
 
-const place = (file: string): DaemonPlace => ({
-  ...unknownLedger,
-  file,
-  stateDir: '/var/lib/dropcast',
-  failureLog: '/var/log/dropcast/failures.jsonl',
-  status: { socket: '/var/lib/dropcast/dropcast.sock' },
-});
+const place = (file: string): DaemonPlace =>
+  placeOf({
+    file,
+    stateDir: '/var/lib/dropcast',
+    failureLog: '/var/log/dropcast/failures.jsonl',
+    socket: '/var/lib/dropcast/dropcast.sock',
+  });
 const installed = place('/etc/dropcast/dropcast.yaml');
 const closed = new NotAllowedError('permission denied; run this with sudo');
 const isDown = new NotRunningError('the daemon is not running');

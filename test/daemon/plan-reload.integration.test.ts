@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { planText } from '../../src/cli/configure/reload-plan-text.ts';
+import { planText } from '../../src/cli/configure/reload.ts';
 import type { Config } from '../../src/config/config.ts';
 import { reapply } from '../../src/daemon/commands/reapply.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';

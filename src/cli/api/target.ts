@@ -8,7 +8,7 @@ import { formatProblem } from '../../config/problem.ts';
 import { TaggedValue } from '../../config/raw-tree.ts';
 import { type AuthoritiesByHost, resolveSecret } from '../../config/secrets.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { locateConfig } from '../read-config.ts';
+import { badConfig, locateConfig } from '../read-config.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
@@ -94,11 +94,8 @@ async function fromConfig(shell: Shell, option: string | undefined): Promise<Tar
   const place = await locateConfig(shell, option, elsewhere);
   const { file } = place;
   const { config, problems } = await loadConfig(place, shell);
-  if (config === null) {
-    const why = `the configuration ${escapeControls(file)} is wrong: no request was sent`;
-    const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
-    throw new CommandError([...lines, why].join('\n'), exitCodes.badConfig);
-  }
+  if (config === null)
+    throw badConfig(problems, shell.cwd, `the configuration ${escapeControls(file)} is wrong: no request was sent`);
   // Only the service matters here; `dropcast check` reports problems with folders and rules.
   const ours = problems.filter(({ key }) => /^(?:service|tls|uploads)\b/.test(key));
   for (const problem of ours) shell.stderr.write(`${formatProblem(problem, shell.cwd)}\n`);

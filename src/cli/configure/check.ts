@@ -16,11 +16,10 @@ import { folderHints, readWatchingMachine } from './folder-hints.ts';
 import { largeFiles } from './large-files.ts';
 import { inspectOnline } from './online-problems.ts';
 import { counted } from '../output/format.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
 import { printJson } from '../output/json.ts';
 import { readConfig } from '../read-config.ts';
 import type { CheckedConfig } from '../read-config.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { exitCodes, onRefusal } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 /** `dropcast check`: reports every problem with the configuration, folders, state and key in one run. */
@@ -78,12 +77,8 @@ async function folderProblems({ config, paths, locate }: CheckedConfig): Promise
 
 /** Returns the limit learned from an upload host; null also if the ledger cannot be read. */
 async function learnedLimit(config: Config): Promise<LearnedLimit | null> {
-  try {
-    return (await queryDaemonOrLedger<SizeLimitView>(null, config, '/size-limit', sizeLimitOf)).learned;
-  } catch (error) {
-    if (error instanceof CommandError) return null;
-    throw error;
-  }
+  const limit = queryDaemonOrLedger<SizeLimitView>(null, config, '/size-limit', sizeLimitOf);
+  return (await limit.catch(onRefusal(() => null)))?.learned ?? null;
 }
 
 /** Problems found by asking the service, and records that dropcast may have left empty on it. */
@@ -106,14 +101,11 @@ async function onlineProblems(
  * Returns records that may be empty. An unreadable ledger must not hide the other findings, so its errors are ignored.
  */
 async function suspectsIn(config: Config): Promise<readonly SuspectView[]> {
-  try {
-    const read = async (ledger: Ledger | null): Promise<SuspectsView> =>
-      ledger === null ? { v: 1, suspects: [] } : suspectsOf(ledger, null);
-    return (await queryDaemonOrLedger<SuspectsView>(null, config, '/suspects', read)).suspects;
-  } catch (error) {
-    if (error instanceof CommandError) return [];
-    throw error;
-  }
+  const none: SuspectsView = { v: 1, suspects: [] };
+  const view = queryDaemonOrLedger<SuspectsView>(null, config, '/suspects', async (ledger) =>
+    ledger === null ? none : suspectsOf(ledger, null),
+  );
+  return (await view.catch(onRefusal(() => none))).suspects;
 }
 
 function conclusion(of: { file: string; config: Config | null; errors: number; isOnline: boolean }): string {

@@ -6,7 +6,6 @@ import { createRouter, folderOf, routedFile } from '../../intake/folder-router.t
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import { ruleReport } from '../../daemon/rules/rule-report.ts';
 import type { ShowView } from '../../view/files/show-view.ts';
-import { didYouMean } from '../../routing/did-you-mean.ts';
 import type { Explanation } from '../../routing/explain.ts';
 import { versionOf } from '../../pipeline/file/file-version.ts';
 import type { ReasonCode } from '../../pipeline/file/reasons.ts';
@@ -100,10 +99,8 @@ async function routerOf(config: Config, absolute: string): Promise<FolderRouter>
   const folder = folderOf(config.folders, absolute);
   if (folder !== null) return createRouter(folder, await movedBy(config, folder.path));
   const folders = config.folders.map(({ path }) => path);
-  const nearest = nearestFolder(absolute, folders);
-  const hint = nearest === null ? '' : `; the nearest is ${escapeControls(nearest)}`;
   throw new CommandError(
-    `${escapeControls(absolute)} is outside of every watched folder${hint}; the watched folders are: ${escapeControls(folders.join(', '))}`,
+    `${escapeControls(absolute)} is outside of every watched folder; the watched folders are: ${escapeControls(folders.join(', '))}`,
     exitCodes.failed,
   );
 }
@@ -143,23 +140,6 @@ async function movedBy(config: Config, folder: string): Promise<readonly string[
     async (ledger) => ({ templates: ledger === null ? [] : await ledger.movedBy(folder) }),
   );
   return templates;
-}
-
-/**
- * The folder that the path probably meant: a similar spelling, or the most leading segments in common. Null if none is
- * similar.
- */
-function nearestFolder(path: string, folders: readonly string[]): string | null {
-  const parts = path.split('/');
-  const [best] = folders
-    .map((folder) => {
-      const own = folder.split('/');
-      const shared = own.findIndex((part, i) => part !== parts[i]);
-      return { folder, shared: shared === -1 ? own.length : shared };
-    })
-    .toSorted((one, other) => other.shared - one.shared);
-  const meant = didYouMean(path, folders) ?? didYouMean(dirname(path), folders);
-  return meant ?? (best !== undefined && best.shared > 1 ? best.folder : null);
 }
 
 function describe({

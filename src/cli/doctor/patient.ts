@@ -5,11 +5,11 @@ import { serviceOf } from '../../config/installed-service.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
 import { unlessHung } from '../../unless-hung.ts';
 import type { StatusView } from '../../view/picture/documents.ts';
-import { queryRunningDaemon, unknownLedger } from '../control.ts';
+import { placeOf, queryRunningDaemon } from '../control.ts';
 import type { DaemonPlace } from '../control.ts';
 import { readConfig } from '../read-config.ts';
 import type { CheckedConfig } from '../read-config.ts';
-import { CommandError } from '../shell.ts';
+import { onRefusal } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 /**
@@ -42,13 +42,12 @@ export interface Patient {
 }
 
 export async function examine(shell: Shell, option: string | undefined): Promise<Patient> {
-  const read = await readConfig(shell, option).catch((error: unknown) => {
-    if (error instanceof CommandError) return error.message;
-    throw error;
-  });
+  const inWords = onRefusal(({ message }) => message);
+  const read = await readConfig(shell, option).catch(inWords);
   const checked = typeof read === 'string' ? null : read;
-  const reach = checked === null ? null : withSocketOf(checked);
-  const answer = reach === null ? null : await statusFrom(reach);
+  // A daemon can be reached even if its configuration has become invalid.
+  const reach = checked?.config ?? (checked?.paths == null ? null : placeOf(checked.paths));
+  const answer = reach && (await queryRunningDaemon<StatusView>(reach, '/status').catch(inWords));
   // A container may have the same file, but it has no units or journal.
   const hasUnits = existsSync('/run/systemd/system');
   const service = checked === null || !hasUnits ? null : serviceOf(checked.file);
@@ -73,21 +72,4 @@ export async function examine(shell: Shell, option: string | undefined): Promise
 async function isOwn(stateDir: string): Promise<boolean> {
   const owner = await unlessHung(stat(stateDir).catch(() => null));
   return owner !== null && owner.uid === process.geteuid?.();
-}
-
-async function statusFrom(reach: DaemonPlace): Promise<StatusView | string> {
-  try {
-    return await queryRunningDaemon<StatusView>(reach, '/status');
-  } catch (error) {
-    if (error instanceof CommandError) return error.message;
-    throw error;
-  }
-}
-
-/** Where to reach the daemon, even if its configuration has become invalid. */
-function withSocketOf({ config, paths }: CheckedConfig): DaemonPlace | null {
-  if (config !== null) return config;
-  if (paths === null) return null;
-  const { file, stateDir, failureLog, socket } = paths;
-  return { ...unknownLedger, file, stateDir, failureLog, status: { socket } };
 }

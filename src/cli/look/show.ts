@@ -9,6 +9,7 @@ import { queryDaemonOrLedger } from '../control.ts';
 import { whyOf } from '../output/file-table.ts';
 import { formatBytes, formatDuration, unansweredCreates } from '../output/format.ts';
 import { printResult } from '../output/json.ts';
+import { renderDetails } from '../output/table.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import type { Shared } from '../registry.ts';
@@ -32,7 +33,7 @@ export async function show(shell: Shell, options: Shared, name: string): Promise
   const [[only], [waiting]] = [found, settling];
   const isNew = waiting !== undefined && (only === undefined || only.file.path === waiting.path);
   const view = { v: 1, ...only, ...(isNew && { settling: waiting }) };
-  const text = `${only === undefined ? '' : describe(only)}${isNew ? describeSettling(waiting) : ''}`;
+  const text = `${only === undefined ? '' : describe(only, shell)}${isNew ? describeSettling(waiting, shell) : ''}`;
   printResult(view, { shell, json: options.json }, () => text);
 }
 
@@ -66,32 +67,35 @@ export function nameOf(shell: Shell, name: string): string {
   return name.includes('/') || existsSync(path) ? path : name;
 }
 
-function describe({ file, spans, history, suspects }: ShowView): string {
-  const lines = labelled([
-    ['file', file.path],
-    ['id', file.id],
-    ['state', `${file.state}${whyOf(file) === '' ? '' : `: ${whyOf(file)}`}`],
-    ['host', file.host],
-    ['size', `${formatBytes(file.size)} (${file.size} bytes)`],
-    ['rule', file.rule],
-    ['priority', file.priority],
-    ['ready by', file.ready_by === null ? null : dayAndSecond(file.ready_by)],
-    ['first', file.first_since === null ? null : `since ${dayAndSecond(file.first_since)}`],
-    ['channel', file.channel],
-    ['title', file.title],
-    ['description', file.description],
-    ['tags', file.tags.join(', ') || null],
-    ['feeds', file.publish.map((feed) => feedWords(feed, file)).join(', ') || null],
-    ['video', file.video_id],
-    ['watch', file.embed_url],
-    ['service says', file.remote_status],
-    ['source', file.source_url],
-    ['sha256', file.sha256],
-    ['attempts', file.attempts === 0 ? null : String(file.attempts)],
-    ['local file', file.local],
-    ['link file', file.link_file],
-    ['warning', suspects === 0 ? null : unansweredCreates(suspects)],
-  ]);
+function describe({ file, spans, history, suspects }: ShowView, shell: Shell): string {
+  const lines = renderDetails(
+    [
+      ['file', file.path],
+      ['id', file.id],
+      ['state', `${file.state}${whyOf(file) === '' ? '' : `: ${whyOf(file)}`}`],
+      ['host', file.host],
+      ['size', `${formatBytes(file.size)} (${file.size} bytes)`],
+      ['rule', file.rule],
+      ['priority', file.priority],
+      ['ready by', file.ready_by === null ? null : dayAndSecond(file.ready_by)],
+      ['first', file.first_since === null ? null : `since ${dayAndSecond(file.first_since)}`],
+      ['channel', file.channel],
+      ['title', file.title],
+      ['description', file.description],
+      ['tags', file.tags.join(', ') || null],
+      ['feeds', file.publish.map((feed) => feedWords(feed, file)).join(', ') || null],
+      ['video', file.video_id],
+      ['watch', file.embed_url],
+      ['service says', file.remote_status],
+      ['source', file.source_url],
+      ['sha256', file.sha256],
+      ['attempts', file.attempts === 0 ? null : String(file.attempts)],
+      ['local file', file.local],
+      ['link file', file.link_file],
+      ['warning', suspects === 0 ? null : unansweredCreates(suspects)],
+    ],
+    shell,
+  );
   const past = history.map(({ at, state, note, failure }) =>
     `  ${dayAndSecond(at)}  ${state.padEnd(17)}${escapeControls(`${note ?? ''}${codeWords(failure)}`)}`.trimEnd(),
   );
@@ -115,18 +119,15 @@ function codeWords(failure: ShowView['history'][number]['failure']): string {
   return ` [${failure.status === null ? '' : `HTTP ${failure.status}, `}${failure.code}]`;
 }
 
-function describeSettling({ path, size, why }: SettlingView): string {
-  return labelled([
-    ['file', path],
-    ['state', `settling: ${why}`],
-    ['size', `${formatBytes(size)} (${size} bytes)`],
-  ]);
-}
-
-/** Formats facts, one per line. A fact that is null is omitted. */
-function labelled(facts: readonly (readonly [label: string, value: string | null])[]): string {
-  const known = facts.filter(([, value]) => value !== null);
-  return known.map(([label, value]) => `${label.padEnd(13)}${escapeControls(value ?? '')}\n`).join('');
+function describeSettling({ path, size, why }: SettlingView, shell: Shell): string {
+  return renderDetails(
+    [
+      ['file', path],
+      ['state', `settling: ${why}`],
+      ['size', `${formatBytes(size)} (${size} bytes)`],
+    ],
+    shell,
+  );
 }
 
 /** Error message for a name without a matching file, with what to use instead. Pure. */

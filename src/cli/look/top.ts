@@ -12,7 +12,7 @@ import { cutEnd } from '../output/text-width.ts';
 import { pictureLines } from '../output/picture-lines.ts';
 import { printPicture } from './status.ts';
 import type { Shared } from '../registry.ts';
-import { CommandError, whileRead } from '../shell.ts';
+import { onRefusal, whileRead } from '../shell.ts';
 import type { Reading, Shell } from '../shell.ts';
 
 export interface TopOptions extends Shared {
@@ -83,10 +83,7 @@ async function rest(ms: number, signal: AbortSignal): Promise<boolean> {
 }
 
 /** Returns null for a daemon that is restarting or was stopped, since it has answered before. */
-function unlessAway(error: unknown): null {
-  if (error instanceof CommandError) return null;
-  throw error;
-}
+const unlessAway = onRefusal(() => null);
 
 class Screen {
   readonly #shell: Shell;

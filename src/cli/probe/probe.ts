@@ -1,22 +1,23 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { VideoClient } from '@dropcast/client';
+import type { RequestGate, VideoClient } from '@dropcast/client';
+import type { Config } from '../../config/config.ts';
 import { Observation, writeRecording } from '@dropcast/recorder';
 import { defaultStateDir } from '../../config/paths.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
+import type { StatusView } from '../../view/picture/documents.ts';
 import { canAsk, confirm } from '../api/confirm.ts';
 import { explain } from '../api/failures.ts';
 import { openClient } from '../api/session.ts';
 import { findTarget } from '../api/target.ts';
 import type { Target, TargetOptions } from '../api/target.ts';
+import { commandDaemon, queryRunningDaemon } from '../control.ts';
 import { formatBytes, formatCount, formatDuration } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { tableOf } from '../output/table.ts';
 import { uniqueClip } from '../setup/test-clip.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { CommandError, exitCodes, onRefusal } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { daemonBudget } from './daemon-budget.ts';
-import type { DaemonBudget } from './daemon-budget.ts';
 import { isRunning, LeftoverFile, nameOf, removeLeftover } from './leftover.ts';
 import type { Leftover, Removal } from './leftover.ts';
 import { notProbed, pointsOf, settingsOf, yamlOf } from './points.ts';
@@ -91,6 +92,49 @@ interface ProbeContext {
   readonly client: VideoClient;
   readonly file: LeftoverFile;
   readonly budget: DaemonBudget | null;
+}
+
+/** The request budget of a running daemon, which shares the key. */
+interface DaemonBudget {
+  /** Requests left in this hour. */
+  readonly room: number;
+  /** When the service accepts requests again, in epoch milliseconds; null if it does. */
+  readonly blockedUntil: number | null;
+  /** Counts each request in the daemon's budget before it is sent. */
+  readonly gate: RequestGate;
+}
+
+/**
+ * Finds the budget of the daemon that runs with this configuration.
+ *
+ * @returns null if no daemon is running
+ * @throws {CommandError} the daemon does not answer, or this user may not command it
+ */
+async function daemonBudget(config: Config): Promise<DaemonBudget | null> {
+  const status = await queryRunningDaemon<StatusView>(config, '/status').catch(
+    onRefusal((refusal) => {
+      if (refusal.exitCode === exitCodes.notRunning) return null;
+      throw refusal;
+    }),
+  );
+  if (status === null) return null;
+  const { requests } = status;
+  return {
+    room: requests === null ? 0 : Math.max(0, requests.limit - requests.used - requests.others),
+    blockedUntil: requests?.blocked_until ?? null,
+    gate: { pass: () => passThrough(config), throttled: () => undefined },
+  };
+}
+
+async function passThrough(config: Config): Promise<void> {
+  await commandDaemon(config, '/request', {}).catch(
+    onRefusal((refusal) => {
+      // A daemon that has stopped in the meantime sends no requests that could exceed the budget.
+      if (refusal.exitCode === exitCodes.notRunning) return;
+      const message = `the daemon has no request to spare: \`dropcast status\` says until when (${refusal.message})`;
+      throw new CommandError(message, exitCodes.failed, { cause: refusal });
+    }),
+  );
 }
 
 /** Deletes what an earlier probe left on the service, with the user's consent. */

@@ -1,7 +1,6 @@
 import { secretsIn } from '../../config/secret.ts';
 import type { Config } from '../../config/config.ts';
 import { loadConfig } from '../../config/load.ts';
-import { formatProblem } from '../../config/problem.ts';
 import { UnknownNamesError } from '../../daemon/check-names.ts';
 import { nameProblems } from '../configure/online-problems.ts';
 import { startDaemon, systemClock } from '../../daemon/daemon.ts';
@@ -12,6 +11,7 @@ import { LedgerError } from '../../ledger/ledger-error.ts';
 import { createLogger } from '../../log/create-logger.ts';
 import type { Logger } from '../../log/logger.ts';
 import { SecretValues } from '../../log/redaction.ts';
+import { badConfig } from '../read-config.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
@@ -62,9 +62,8 @@ export async function startDaemonOrExplain(
     if (error instanceof UnknownNamesError) {
       const { file } = config;
       const { locate } = await loadConfig(file, shell, 'without key');
-      const lines = nameProblems(error.findings, { file, locate }).map((problem) => formatProblem(problem, shell.cwd));
-      const end = `the configuration ${file} is wrong: nothing was started`;
-      throw new CommandError([...lines, end].join('\n'), exitCodes.badConfig, { cause: error });
+      const problems = nameProblems(error.findings, { file, locate });
+      throw badConfig(problems, shell.cwd, `the configuration ${file} is wrong: nothing was started`);
     }
     throw error;
   }

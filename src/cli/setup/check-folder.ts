@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { succeeds } from '../../errno.ts';
 import { checkDirectories } from '../../config/check-directories.ts';
 import { checkLayout, placesOf } from '../../config/checks.ts';
 import { resolvePath } from '../../config/paths.ts';
@@ -44,10 +45,8 @@ async function lookAt(path: string, home: FolderHome): Promise<Checked<FolderAns
   const folder = { path, isThere: nearest === path };
   if (!(await stat(nearest)).isDirectory()) return refused(`${nearest} is not a directory`);
   // Write access to an existing folder is not needed: files are moved or deleted only if after_ready says so.
-  const isOpen = await access(nearest, (folder.isThere ? constants.R_OK : constants.W_OK) | constants.X_OK).then(
-    () => true,
-    () => false,
-  );
+  const needs = (folder.isThere ? constants.R_OK : constants.W_OK) | constants.X_OK;
+  const isOpen = await succeeds(access(nearest, needs));
   const closed = isOpen ? null : await whyClosed(folder, nearest, home);
   if (closed !== null) return refused(closed);
   const free = await freeBytes(nearest);
@@ -94,11 +93,8 @@ async function whyNot(
 }
 
 async function nearestThere(path: string): Promise<string> {
-  const isThere = await stat(path).then(
-    () => true,
-    () => false,
-  );
-  return isThere || path === dirname(path) ? path : nearestThere(dirname(path));
+  const isHere = path === dirname(path) || (await succeeds(stat(path)));
+  return isHere ? path : nearestThere(dirname(path));
 }
 
 async function freeBytes(path: string): Promise<number> {

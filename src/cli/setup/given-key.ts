@@ -2,7 +2,7 @@ import { readRegularFile } from '../../config/file-access.ts';
 import { resolvePath } from '../../config/paths.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { questionsOf } from './rich-questions.ts';
+import { questionsOf } from './questions.ts';
 
 /** Flags that name the source of the key. */
 export interface KeyFlags {

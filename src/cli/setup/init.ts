@@ -11,7 +11,7 @@ import type { AnswerFlags, Answers } from './answers.ts';
 import { beforeWriting, commandWith } from './resume-command.ts';
 import { placeFile, planLines, requireReplaceable } from './place-file.ts';
 import type { NewFile } from './place-file.ts';
-import { questionsOf } from './rich-questions.ts';
+import { questionsOf } from './questions.ts';
 
 export interface InitOptions extends AnswerFlags {
   readonly config?: string;

@@ -3,18 +3,19 @@ import { checkDirectories } from '../../config/check-directories.ts';
 import type { Config } from '../../config/config.ts';
 import { type InstalledService, installedService } from '../../config/installed-service.ts';
 import { loadConfig } from '../../config/load.ts';
-import { type Problem, formatProblem } from '../../config/problem.ts';
+import type { Problem } from '../../config/problem.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { SERVICE_USER } from '../../service-user.ts';
 import { inspectOnline } from '../configure/online-problems.ts';
 import { formatDuration } from '../output/format.ts';
+import { badConfig } from '../read-config.ts';
 import { CommandError, type Shell, exitCodes } from '../shell.ts';
 import type { AnswerFlags } from './answers.ts';
 import { beforeWriting, commandWith } from './resume-command.ts';
 import { makeFolder } from './make-folder.ts';
 import { giveAccess, installDropIn } from './open-folders.ts';
 import { placeFile, planLines, requireReplaceable } from './place-file.ts';
-import { questionsOf } from './rich-questions.ts';
+import { questionsOf } from './questions.ts';
 import type { Questions } from './questions.ts';
 import { type SetupFiles, planFiles } from './setup-files.ts';
 import { startService, untilReady } from './start-service.ts';
@@ -153,7 +154,7 @@ async function configOf(shell: Shell, service: InstalledService): Promise<Config
   const isRoots = ({ passing, message }: Problem): boolean => passing === true && message.includes('(EACCES)');
   const wrong = [...problems, ...around].filter((problem) => problem.severity === 'error' && !isRoots(problem));
   if (config !== null && wrong.length === 0) return config;
-  throw new CommandError(wrong.map((problem) => formatProblem(problem, '/')).join('\n'), exitCodes.badConfig);
+  throw badConfig(wrong, '/');
 }
 
 /** An optional step. Without an answer and without questions, it is skipped. */

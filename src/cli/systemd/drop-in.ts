@@ -3,12 +3,12 @@ import { installedService } from '../../config/installed-service.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
 import type { Environment } from '../../config/environment.ts';
 import { loadConfig } from '../../config/load.ts';
-import { formatProblem } from '../../config/problem.ts';
 import type { ServiceUser } from '../../passwd.ts';
 import { dropInText } from '../../systemd/drop-in.ts';
 import type { UnitNeeds } from '../../systemd/drop-in.ts';
 import { UnitError } from '../../systemd/unit-text.ts';
 import { installFile } from './install-file.ts';
+import { badConfig } from '../read-config.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { readMachine, findUnitNeeds } from './unit-needs.ts';
@@ -67,8 +67,7 @@ export async function requireUnitNeeds(
 export async function unitNeedsOf(configFile: string, service: InstalledService, machine: Machine): Promise<UnitNeeds> {
   const { config, paths, problems } = await loadConfig(configFile, asService(service, machine.user), 'without key');
   if (config !== null && paths !== null) return findUnitNeeds(config, { paths, service, machine });
-  const lines = problems.map((problem) => formatProblem(problem, '/'));
-  throw new CommandError(lines.join('\n'), exitCodes.badConfig);
+  throw badConfig(problems, '/');
 }
 
 /** The service's environment: its directories, and its home for `~`. */

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { succeeds } from '../../errno.ts';
 import { isOpenByMode } from '../../systemd/folder-access.ts';
 import type { Allows, Credentials } from '../../systemd/folder-access.ts';
 
@@ -15,12 +16,9 @@ const timeoutMs = 10_000;
  */
 export const probeAccess: Allows = async (who, directory) => {
   const { path, needs } = directory;
-  const isRefusedToRoot = await access(path, needs & 2 ? constants.W_OK : constants.F_OK).then(
-    () => false,
-    () => true,
-  );
+  const isRoots = await succeeds(access(path, needs & 2 ? constants.W_OK : constants.F_OK));
   const tests = [...(needs & 4 ? ['-r', '.', '-a'] : []), ...(needs & 2 ? ['-w', '.', '-a'] : []), '-x', '.'];
-  return (isRefusedToRoot ? null : await tries(who, tests, path)) ?? isOpenByMode(who, directory);
+  return (isRoots ? await tries(who, tests, path) : null) ?? isOpenByMode(who, directory);
 };
 
 /**

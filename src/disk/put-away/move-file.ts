@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import { constants, copyFile, link, lstat, rm, unlink } from 'node:fs/promises';
 import { dirname, posix } from 'node:path';
 import { spellings } from '../../routing/text.ts';
-import { errnoOf } from '../../errno.ts';
+import { errnoOf, succeeds } from '../../errno.ts';
 import type { HeldDirectory } from '../held-directory.ts';
 import { syncPath } from '../file-system.ts';
 
@@ -101,10 +101,7 @@ async function isTakenInOtherForm(name: string, to: HeldDirectory): Promise<bool
 }
 
 function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
+  return succeeds(lstat(path));
 }
 
 /** @returns false if the name is taken */

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Config, LedgerConfig } from '../../config/config.ts';
-import { formatProblem } from '../../config/problem.ts';
 import { loadConfig } from '../../config/load.ts';
 import { AlreadyRunningError, lockInstance } from '../../daemon/state/instance-lock.ts';
 import { actAsOwner } from '../../daemon/state/state-owner.ts';
@@ -13,7 +12,7 @@ import { nameOf } from '../postgres/client-config.ts';
 import { openPool } from '../postgres/pool.ts';
 import { counted } from '../../cli/output/format.ts';
 import { printJson } from '../../cli/output/json.ts';
-import { locateConfig } from '../../cli/read-config.ts';
+import { badConfig, locateConfig } from '../../cli/read-config.ts';
 import { CommandError, exitCodes } from '../../cli/shell.ts';
 import type { Shell } from '../../cli/shell.ts';
 import { isOnThisMachine, parseLedgerAddress, passwordIn } from '../../config/addresses.ts';
@@ -87,7 +86,7 @@ function report(copied: readonly Copied[], { stateDir, file, ledger }: Config, {
 async function configWithSecrets(shell: Shell, option: string | undefined): Promise<Config> {
   const { config, problems } = await loadConfig(await locateConfig(shell, option), shell);
   if (config !== null) return config;
-  throw new CommandError(problems.map((problem) => formatProblem(problem, shell.cwd)).join('\n'), exitCodes.badConfig);
+  throw badConfig(problems, shell.cwd);
 }
 
 function explained(error: unknown, { stateDir }: Config): unknown {

@@ -5,7 +5,7 @@ import { startSandbox } from '@dropcast/sandbox';
 import type { Sandbox } from '@dropcast/sandbox';
 import { init } from '../../../src/cli/setup/init.ts';
 import { matching } from '../../../src/cli/setup/questions.ts';
-import { questionsOf } from '../../../src/cli/setup/rich-questions.ts';
+import { questionsOf } from '../../../src/cli/setup/questions.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { fakeShell } from '../api/fake-shell.ts';

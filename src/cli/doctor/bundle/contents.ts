@@ -13,8 +13,7 @@ import { logLine } from './log-line.ts';
 import { nextSteps } from './next-steps.ts';
 import type { BundledFile } from './next-steps.ts';
 import type { TarEntry } from './report.ts';
-import { filesInNeed, lastLog, lastNews, tailOf } from './sources.ts';
-import type { Gathered } from './sources.ts';
+import { filesInNeed, lastLog, lastNews, tailOf, whyMissing } from './sources.ts';
 
 /** Options of a bundle, which is sent to a maintainer or attached to a public report. */
 export interface BundleOptions {
@@ -45,27 +44,21 @@ export async function bundleContents(
     ...(list.show({ facts, history: history.slice(-mostHistory) }) as object),
     ...nextSteps(facts, attempts, now),
   });
-  const files = partOf(await filesInNeed(patient), (rows) => ({ rows: rows.map(row) }));
-  const news = partOf(await lastNews(patient), (lines) => ({ rows: list.show(lines) }));
+  const files = await filesInNeed(patient).then((rows) => ({ rows: rows.map(row) }), missing);
+  const news = await lastNews(patient).then((lines) => ({ rows: list.show(lines) }), missing);
+  const about = { v: 1, attempts, at: now };
   const failureLog = service === null ? checked?.paths?.failureLog : `/var/log/${service.name}/failures.jsonl`;
-  const failures = failureLog === undefined ? null : await tailOf(failureLog, mostBytes);
-  const log = await lastLog(patient);
+  const failures = failureLog === undefined ? Promise.resolve('') : tailOf(failureLog, mostBytes);
   return [
-    {
-      name: 'about.json',
-      content: json({ v: 1, version, node: process.version, at: now, has_names: hasNames, attempts }),
-    },
-    { name: 'files.json', content: json({ v: 1, attempts, at: now, ...files }) },
+    { name: 'about.json', content: json({ ...about, version, node: process.version, has_names: hasNames }) },
+    { name: 'files.json', content: json({ ...about, ...files }) },
     { name: 'news.json', content: json(news) },
-    {
-      name: 'failures.jsonl',
-      content: failures === null ? '' : linesOf(failures, (line) => failureLine(line, list)),
-    },
+    { name: 'failures.jsonl', content: await linesOf(failures, (line) => failureLine(line, list)) },
     { name: 'doctor.json', content: json(list.show(results, allowed.findings)) },
     { name: 'status.json', content: json(list.show(status)) },
     { name: 'config.json', content: json(await configuration(patient, list)) },
     { name: 'mounts.txt', content: await mountsOf(folders) },
-    { name: 'log.txt', content: linesOf(log, (line) => logLine(line, list)) },
+    { name: 'log.txt', content: await linesOf(lastLog(patient), (line) => logLine(line, list)) },
   ];
 }
 
@@ -75,8 +68,8 @@ function secretsOf(config: Config): SecretValues {
   return secrets;
 }
 
-function partOf<T>(gathered: Gathered<T>, show: (value: T) => object): object {
-  return gathered.is === 'there' ? show(gathered.value) : { missing: gathered.why };
+function missing(error: unknown): object {
+  return { missing: whyMissing(error) };
 }
 
 async function configuration({ checked }: Patient, list: AllowList): Promise<unknown> {
@@ -87,13 +80,11 @@ async function configuration({ checked }: Patient, list: AllowList): Promise<unk
 }
 
 /** Shows each line of a text. Lines that cannot be read are dropped, as the first one, which may be cut off. */
-function linesOf(gathered: Gathered<string>, show: (line: string) => string | null): string {
-  if (gathered.is === 'missing') return gathered.why;
-  return gathered.value
-    .split('\n')
-    .map(show)
-    .filter((line) => line !== null)
-    .join('\n');
+function linesOf(source: Promise<string>, show: (line: string) => string | null): Promise<string> {
+  return source.then((text) => {
+    const shown = text.split('\n').map(show);
+    return shown.filter((line) => line !== null).join('\n');
+  }, whyMissing);
 }
 
 function failureLine(line: string, list: AllowList): string | null {

@@ -1,4 +1,5 @@
 import { lstat, stat } from 'node:fs/promises';
+import { succeeds } from '../../../errno.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { formatBytes } from '../../output/format.ts';
 import { SkippedError, warning } from '../finding.ts';
@@ -15,11 +16,11 @@ export const failureLog: Check = {
     const path = service === null ? checked.paths.failureLog : `/var/log/${service.name}/failures.jsonl`;
     const found = await lstat(path).catch(() => null);
     if (found?.isSymbolicLink() === true) return [linkedLog(path, service !== null)];
-    const isRotated = await stat(rotation).then(
-      () => true,
-      () => false,
-    );
-    return failureLogVerdict({ path, size: found?.size ?? 0, isRotated: service === null ? null : isRotated });
+    return failureLogVerdict({
+      path,
+      size: found?.size ?? 0,
+      isRotated: service === null ? null : await succeeds(stat(rotation)),
+    });
   },
 };
 

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
+import { succeeds } from '../../../errno.ts';
 import { deafWords } from '../../../view/words/picture-words.ts';
 import type { DeafTargetView } from '../../../view/picture/picture.ts';
 import type { NotifyTarget } from '@dropcast/notify/target';
@@ -42,13 +43,7 @@ async function isThere(target: NotifyTarget): Promise<boolean> {
   if (target.type === 'command') {
     const [program = ''] = target.argv;
     // A name without a slash is looked up in the daemon's own $PATH.
-    return (
-      !program.includes('/') ||
-      access(program, constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    );
+    return !program.includes('/') || succeeds(access(program, constants.X_OK));
   }
   const url = new URL(typeof target.url === 'string' ? target.url : target.url.reveal());
   return isOpen({
