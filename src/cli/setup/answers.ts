@@ -23,18 +23,13 @@ export interface Answers {
   readonly feeds: readonly string[];
 }
 
-/** Flags that are required if there is no terminal to ask on. */
+/** Flags that are required if there is no terminal to ask on: their names, and how they are typed. */
 const required = [
-  { flags: ['service'], shown: '--service URL' },
-  { flags: ['keyFile', 'keyEnv'], shown: '--key-file FILE (or --key-env NAME)' },
-  { flags: ['folder'], shown: '--folder DIR' },
-  { flags: ['channel'], shown: '--channel ID' },
+  [['service'], '--service URL'],
+  [['keyFile', 'keyEnv'], '--key-file FILE (or --key-env NAME)'],
+  [['folder'], '--folder DIR'],
+  [['channel'], '--channel ID'],
 ] as const;
-
-/** The missing flags, as typed on the command line. */
-function missingFlags(given: AnswerFlags): readonly string[] {
-  return required.filter(({ flags }) => flags.every((flag) => given[flag] === undefined)).map(({ shown }) => shown);
-}
 
 /**
  * Collects all answers and checks each one immediately. Asks for those not given as flags.
@@ -71,8 +66,8 @@ export async function collectAnswers(shell: Shell, flags: AnswerFlags, how: Aski
   const feeds = await feedsOf(flags, listed, questions);
   noted({ feed: feeds });
   const title = flags.title ?? (await titleOf(flags, questions));
-  const name = channels.find(({ value }) => value === channel)?.label ?? null;
-  return { baseUrl, key, folder, channel: { id: channel, name: nameOf(name, channel) }, title, feeds };
+  const name = channels.find(({ value }) => value === channel)?.name ?? null;
+  return { baseUrl, key, folder, channel: { id: channel, name }, title, feeds };
 }
 
 /** What is needed to ask for answers. */
@@ -85,7 +80,9 @@ export interface Asking {
 }
 
 function requireFlags(flags: AnswerFlags, questions: Questions | null): void {
-  const missing = missingFlags(flags);
+  const missing = required.flatMap(([names, typed]) =>
+    names.every((name) => flags[name] === undefined) ? [typed] : [],
+  );
   if (questions !== null || missing.length === 0) return;
   const why = flags.yes === true ? '--yes asks nothing' : 'there is no terminal to ask on';
   throw new CommandError(`${why}, so every answer must be a flag; missing: ${missing.join(', ')}`, exitCodes.usage);
@@ -150,11 +147,6 @@ async function titleOf({ yes }: AnswerFlags, questions: Questions | null): Promi
   if (questions === null || yes === true) return null;
   const title = await questions.text('Title of each video; {title} is the file name:', '{title}');
   return title === '{title}' ? null : title;
-}
-
-/** Removes the id from the end of the label. */
-function nameOf(label: string | null, id: string): string | null {
-  return label === null || label === id ? null : label.replace(` (${id})`, '');
 }
 
 export interface Settling<T> {

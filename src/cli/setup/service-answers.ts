@@ -17,9 +17,12 @@ export const unknownKey = 'a-key-that-nobody-has';
 /** A checked answer: its value, or why it is invalid. */
 export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string };
 
+/** @param name null if the service has no name for it */
+type NamedChoice = Choice & { readonly name: string | null };
+
 /** The channels and feeds that a key may use. */
 export interface Account {
-  readonly channels: readonly Choice[];
+  readonly channels: readonly NamedChoice[];
   readonly feeds: readonly Choice[];
 }
 
@@ -80,9 +83,10 @@ export function checkListed(kind: 'channel' | 'feed', id: string, listed: readon
   return { ok: false, why: `the service has no ${kind} "${escapeControls(id)}"; ${has}` };
 }
 
-function choiceOf({ id, name }: { readonly id: string; readonly name?: string | undefined }): Choice {
-  const label = name === undefined || name === id ? id : `${name} (${id})`;
-  return { value: id, label: escapeControls(label) };
+function choiceOf({ id, name }: { readonly id: string; readonly name?: string | undefined }): NamedChoice {
+  const shown = name === undefined || name === id ? null : escapeControls(name);
+  const value = escapeControls(id);
+  return { value: id, label: shown === null ? value : `${shown} (${value})`, name: shown };
 }
 
 function why(error: ServiceError): string {

@@ -14,7 +14,7 @@ import { FleetCourse, Killing } from './fleet-course.ts';
 import { createHash } from 'node:crypto';
 import type { Sandbox } from '@dropcast/sandbox';
 import { stageStyle } from '../../cli/output/file-table.ts';
-import { renderTable, tableOptions } from '../../cli/output/table.ts';
+import { tableOf } from '../../cli/output/table.ts';
 import type { DemoFile } from './demo-member.ts';
 
 const names = ['ingest1', 'ingest2', 'ingest3'];
@@ -100,27 +100,23 @@ async function judgeFleet(files: readonly DemoFile[], course: FleetCourse, sandb
 }
 
 export function fleetTable(files: readonly DemoFile[], course: FleetCourse, shell: Shell): string {
-  const columns = [
-    { title: 'FILE', cut: 'middle' as const },
-    { title: 'STATE', style: stageStyle },
-    { title: 'FINISHED BY' },
-    { title: 'ATTEMPTS', align: 'right' as const },
-    { title: 'TAKEN OVER FROM' },
-  ];
   const rows = files.map((file) => {
     const seen = course.senders(file);
-    const host = course.view(file)?.host ?? null;
+    const { host = null, stage = 'unknown' } = course.view(file) ?? {};
     // The row names the sender even if the upload finished between two checks.
-    const senders = host === null || seen.at(-1) === host ? seen : [...seen, host];
-    return [
-      file.name,
-      course.view(file)?.stage ?? 'unknown',
-      senders.at(-1) ?? UNKNOWN,
-      String(Math.max(1, senders.length)),
-      senders.length > 1 ? senders.slice(0, -1).join(', ') : '',
-    ];
+    return { ...file, stage, senders: host === null || seen.at(-1) === host ? seen : [...seen, host] };
   });
-  return renderTable(columns, rows, tableOptions(shell));
+  return tableOf(
+    rows,
+    [
+      ['FILE', ({ name }) => name, { cut: 'middle' }],
+      ['STATE', ({ stage }) => stage, { style: stageStyle }],
+      ['FINISHED BY', ({ senders }) => senders.at(-1) ?? UNKNOWN],
+      ['ATTEMPTS', ({ senders }) => String(Math.max(1, senders.length)), { align: 'right' }],
+      ['TAKEN OVER FROM', ({ senders }) => senders.slice(0, -1).join(', ')],
+    ],
+    shell,
+  );
 }
 
 export function fleetSummary({ files, lost, twice }: FleetResult): string {

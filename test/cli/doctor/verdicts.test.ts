@@ -1,22 +1,21 @@
-import type { Wait } from '../../../src/view/waits.ts';
 import { expect, test } from 'vitest';
+import type { Wait } from '../../../src/view/waits.ts';
 import { accessVerdict, fixFor, joined } from '../../../src/cli/doctor/checks/access.ts';
-import { backupVerdict } from '../../../src/cli/doctor/checks/backups.ts';
+import { backupVerdict, ledger, receiptVerdict } from '../../../src/cli/doctor/checks/ledger.ts';
 import { configuration } from '../../../src/cli/doctor/checks/configuration.ts';
 import {
   certificateVerdict,
   clockVerdict,
   connection,
   jumpVerdict,
-} from '../../../src/cli/doctor/checks/connection.ts';
-import { versionVerdict } from '../../../src/cli/doctor/checks/daemon.ts';
+  othersFinding,
+  service as serviceCheck,
+} from '../../../src/cli/doctor/checks/service.ts';
+import { versionVerdict, failureLogVerdict, linkedLog } from '../../../src/cli/doctor/checks/daemon.ts';
 import { folderVerdict, stateVerdict } from '../../../src/cli/doctor/checks/disk.ts';
-import { failureLogVerdict, linkedLog } from '../../../src/cli/doctor/checks/failure-log.ts';
 import { deafVerdict, notifications } from '../../../src/cli/doctor/checks/notifications.ts';
 import { filesVerdict } from '../../../src/cli/doctor/checks/files.ts';
-import { ledger, receiptVerdict } from '../../../src/cli/doctor/checks/ledger.ts';
-import { othersFinding, service as serviceCheck } from '../../../src/cli/doctor/checks/service.ts';
-import { instanceFindings, watches, watchFinding } from '../../../src/cli/doctor/checks/watches.ts';
+import { instanceFindings, watches, watchFinding } from '../../../src/cli/doctor/checks/folders.ts';
 import { fleet } from '../../../src/cli/doctor/checks/fleet.ts';
 import { scopeOf } from '../../../src/cli/doctor/doctor.ts';
 import { findingFrom, hungFix } from '../../../src/cli/doctor/finding.ts';

@@ -1,5 +1,6 @@
 import { formatProblem } from '../../../config/problem.ts';
 import type { Problem } from '../../../config/problem.ts';
+import { serviceProblems } from '../../systemd/check-service.ts';
 import { commandLine, findingFrom, needsSudo, problem as problemFinding, SkippedError } from '../finding.ts';
 import type { Check } from '../finding.ts';
 
@@ -33,5 +34,19 @@ export const configuration: Check = {
         : `edit ${checked.file}, then: ${commandLine(patient, 'check')}`;
       return { ...finding, fix: finding.fix ?? fix };
     });
+  },
+};
+
+/** Compares the unit with what the configuration needs, and finds directories that are closed to the service's user. */
+export const unit: Check = {
+  name: 'unit and permissions',
+  run: async ({ checked, service, isRoot }) => {
+    if (checked === null || service === null)
+      throw new SkippedError('this is not the configuration of an installed service');
+    if (!isRoot) throw new SkippedError(`this needs root: ${needsSudo}`);
+    const why = 'the service cannot use its folders as configured';
+    return (await serviceProblems(checked)).map(({ message, severity }) =>
+      findingFrom(severity === 'error' ? 'problem' : 'warning', message, why),
+    );
   },
 };
