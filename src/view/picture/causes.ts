@@ -28,19 +28,29 @@ export interface Caused {
 
 /** Describes files with the same cause. Pure. */
 export function causeOf(caused: Caused): Cause {
-  const { cause: key } = caused;
-  const words: Words = byCode[key as keyof typeof byCode] ?? others[key] ?? openEnded(caused);
+  const { cause: key, message } = caused;
+  const { noun, is, next, actions } = wordsOf(caused);
   const isOne = caused.files === 1;
-  const files = words.noun === undefined ? filesOf(caused) : `${caused.files} ${words.noun(isOne)}`;
-  return { key, title: `${files} ${words.is(isOne)}`, next: words.next(isOne), actions: words.actions };
+  const names: Readonly<Record<string, string>> = {
+    message,
+    sentence: wholeSentence(message),
+    name: key.slice(key.indexOf('.') + 1),
+  };
+  const said = (text: string): string =>
+    text
+      .replaceAll(/\{([^|]*)\|([^}]*)\}/g, isOne ? '$1' : '$2')
+      .replaceAll(/%([a-z]+)/g, (_, name: string) => names[name] ?? '');
+  const files = noun === undefined ? filesOf(caused) : `${caused.files} ${said(noun)}`;
+  return { key, title: `${files} ${said(is)}`, next: said(next), actions };
 }
 
+/** In sentences, `{one|many}` depends on the number of files, and `%message` is the message of one of them. */
 interface Words extends Pick<Cause, 'actions'> {
   /** The noun, for entries that are not files. */
-  readonly noun?: (isOne: boolean) => string;
+  readonly noun?: string;
   /** The problem, after the number of files. */
-  readonly is: (isOne: boolean) => string;
-  readonly next: (isOne: boolean) => string;
+  readonly is: string;
+  readonly next: string;
 }
 
 /** `60 .mkv files`, `1 file`, `3 files (.mkv, .avi)`. */
@@ -69,229 +79,153 @@ const bySender: Readonly<Record<string, string | undefined>> = {
   checksum_unreadable: 'Correct or remove its checksum file; it then resumes.',
 };
 
-const says = (one: string, many: string) => (isOne: boolean) => (isOne ? one : many);
-const both = (words: string) => () => words;
+/** Finds the words of a cause. Some causes name something: a channel, a field, an error on this machine. */
+function wordsOf({ cause, message }: Caused): Words {
+  const named = byPrefix.find(([prefix]) => cause.startsWith(prefix))?.[1];
+  const words = byCode[cause as keyof typeof byCode] ?? others[cause] ?? named;
+  if (cause === 'flawed') return { ...byCode.flawed, next: flawedNext(message) };
+  if (words !== undefined) return words;
+  // Error codes from the service or this machine.
+  const actions: readonly CauseAction[] = cause.endsWith('.channel_id')
+    ? ['send elsewhere', 'retry', 'ignore']
+    : ['retry', 'ignore'];
+  return { is: 'stopped: %message', next: 'Correct that, then retry.', actions };
+}
+
+/** Copying again helps neither recordings made through a pipe nor files that are not videos. */
+function flawedNext(message: string): string {
+  const one = message.includes('states no length')
+    ? 'Once its recording has ended, `dropcast retry --force` uploads it as it is. Copying it again does not add a length.'
+    : message.startsWith('this is ')
+      ? 'Replace it with the video, or ignore it. `dropcast retry --force` uploads it as it is.'
+      : 'Copy it again. `dropcast retry --force` uploads it as it is.';
+  return `{${one}|${byCode.flawed.next}}`;
+}
+
+/** A single file's message contains the command for it; for several files, `ls` lists each command. */
+const closed: Words = {
+  is: 'cannot be read by dropcast',
+  next: '{%sentence Then it continues|Each has its own command, like this one: %message. Then they continue} without another command. Where the file system has no access control lists (setfacl: Operation not supported), let the group of the service read: `chgrp` and `chmod g+r`, for a directory `g+rx`.',
+  actions: ['ignore'],
+};
 
 /** Ignored files and those taken back are omitted: they need no attention. */
-const byCode: Readonly<
-  Record<Exclude<ReasonCode, 'ignored' | 'taken_back' | 'flawed' | 'unreadable' | 'closed_directory'>, Words>
-> = {
+const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'taken_back'>, Words>> = {
   no_rule: {
-    is: says('matches no rule', 'match no rule'),
-    next: says('Add a rule for it, or ignore it.', 'Add a rule for them, or ignore them.'),
+    is: '{matches|match} no rule',
+    next: 'Add a rule for {it|them}, or ignore {it|them}.',
     actions: ['ignore'],
   },
   sidecar: {
-    is: says('has a sidecar that cannot be read', 'have sidecars that cannot be read'),
-    next: says('Correct the sidecar; the file then resumes.', 'Correct the sidecars; the files then resume.'),
+    is: '{has a sidecar|have sidecars} that cannot be read',
+    next: 'Correct the {sidecar; the file then resumes|sidecars; the files then resume}.',
     actions: ['ignore'],
   },
+  flawed: {
+    is: '{is empty, incomplete or not a video|are empty, incomplete or not videos}',
+    next: 'Copy incomplete files again. Copying does not help a recording that states no length, as through a pipe, or a file that is not a video. `dropcast retry --force` uploads files as they are.',
+    actions: ['ignore', 'force retry'],
+  },
+  unreadable: closed,
+  closed_directory: { ...closed, noun: '{directory|directories}' },
   existing: {
-    is: says('was there before dropcast watched the folder', 'were there before dropcast watched the folder'),
-    next: says(
-      '`dropcast adopt` shows whether the service already has it; `dropcast adopt --confirm` does the rest.',
-      '`dropcast adopt` shows which of them the service already has; `dropcast adopt --confirm` does the rest.',
-    ),
+    is: '{was|were} there before dropcast watched the folder',
+    next: '`dropcast adopt` shows {whether|which of them} the service already has{ it|}; `dropcast adopt --confirm` does the rest.',
     actions: ['adopt', 'ignore'],
   },
   not_found: {
-    is: both('could not be created: the service does not know the channel'),
-    next: says(
-      'Correct the channel in the rule or send it to another one, then retry.',
-      'Correct the channel in the rule or send them to another one, then retry.',
-    ),
+    is: 'could not be created: the service does not know the channel',
+    next: 'Correct the channel in the rule or send {it|them} to another one, then retry.',
     actions: ['send elsewhere', 'retry', 'ignore'],
   },
   processing_failed: {
-    is: both('could not be processed by the service'),
-    next: says(
-      'Check it: it may be damaged or not a video. Replace or ignore it, or retry.',
-      'Check one of them: it may be damaged or not a video. Replace or ignore them, or retry.',
-    ),
+    is: 'could not be processed by the service',
+    next: 'Check {it|one of them}: it may be damaged or not a video. Replace or ignore {it|them}, or retry.',
     actions: ['ignore', 'retry'],
   },
   gave_up: {
-    is: says('was not processed in time', 'were not processed in time'),
-    next: both('Retry: dropcast waits again, and uploads nothing twice.'),
+    is: '{was|were} not processed in time',
+    next: 'Retry: dropcast waits again, and uploads nothing twice.',
     actions: ['retry', 'ignore'],
   },
   not_received: {
-    is: says(
-      'was sent, but the service says that nothing has arrived',
-      'were sent, but the service says that nothing has arrived',
-    ),
-    next: says(
-      'Check the network for a login page or a proxy, then retry: dropcast asks the service, then sends the file again.',
-      'Check the network for a login page or a proxy, then retry: dropcast asks the service, then sends them again.',
-    ),
+    is: '{was|were} sent, but the service says that nothing has arrived',
+    next: 'Check the network for a login page or a proxy, then retry: dropcast asks the service, then sends {the file|them} again.',
     actions: ['retry', 'ignore'],
   },
   not_confirmed: {
-    is: says(
-      'may have arrived, but the service does not show it and the upload address stopped working',
-      'may have arrived, but the service does not show them and their upload addresses stopped working',
-    ),
-    next: says(
-      'Check the video on the service. A retry sends the file to a new record.',
-      'Check the videos on the service. A retry sends each file to a new record.',
-    ),
+    is: 'may have arrived, but the service does not show {it and the upload address|them and their upload addresses} stopped working',
+    next: 'Check the {video|videos} on the service. A retry sends {the|each} file to a new record.',
     actions: ['retry', 'ignore'],
   },
   video_id_taken: {
-    is: says("got the id of another file's video", "got the ids of other files' videos"),
-    next: both('Check the service, then retry.'),
+    is: "got the {id of another file's video|ids of other files' videos}",
+    next: 'Check the service, then retry.',
     actions: ['retry', 'ignore'],
   },
   import_in_doubt: {
-    is: both('may have been imported: the service did not answer'),
-    next: says(
-      'Check the service first. Retry the file if it is not there; otherwise ignore it.',
-      'Check the service first. Retry files that are not there, and ignore the others.',
-    ),
+    is: 'may have been imported: the service did not answer',
+    next: 'Check the service first. Retry {the file if it is not there; otherwise ignore it|files that are not there, and ignore the others}.',
     actions: ['ignore', 'retry'],
   },
   upload_address_dead: {
-    is: says('got an upload address that does not work', 'got upload addresses that do not work'),
-    next: says('Retry: it gets a new address.', 'Retry: each gets a new address.'),
+    is: 'got {an upload address that does|upload addresses that do} not work',
+    next: 'Retry: {it|each} gets a new address.',
     actions: ['retry', 'ignore'],
   },
   over_size_limit: {
-    is: says('is larger than the limit', 'are larger than the limit'),
-    next: says(
-      'Its reason names the limit: `uploads.max_size`, or what the service accepts. It resumes once the limit is higher; a retry tries it at once.',
-      'Their reasons name the limit: `uploads.max_size`, or what the service accepts. They resume once the limit is higher; `dropcast retry FILE` tries one at once.',
-    ),
+    is: '{is|are} larger than the limit',
+    next: '{Its reason names|Their reasons name} the limit: `uploads.max_size`, or what the service accepts. {It resumes|They resume} once the limit is higher; {a retry tries it|`dropcast retry FILE` tries one} at once.',
     actions: ['ignore'],
   },
 };
 
 const others: Readonly<Record<string, Words | undefined>> = {
   deleted_on_service: {
-    is: says('was deleted on the service', 'were deleted on the service'),
-    next: says(
-      'Ignore it if that was on purpose. A retry uploads it again.',
-      'Ignore them if that was on purpose. A retry uploads them again.',
-    ),
+    is: '{was|were} deleted on the service',
+    next: 'Ignore {it|them} if that was on purpose. A retry uploads {it|them} again.',
     actions: ['ignore', 'retry'],
   },
   checksum_mismatch: {
-    is: says('differs from the checksum of its sender', 'differ from the checksums of their sender'),
-    next: says(
-      'Copy it again; it resumes once the checksum matches.',
-      'Copy them again; they resume once the checksum matches.',
-    ),
+    is: '{differs from the checksum of its|differ from the checksums of their} sender',
+    next: 'Copy {it|them} again; {it resumes|they resume} once the checksum matches.',
     actions: ['ignore', 'retry'],
   },
   checksum_unreadable: {
-    is: says('has a checksum that cannot be read', 'have checksums that cannot be read'),
-    next: says(
-      'Correct or remove the checksum; the file then resumes.',
-      'Correct or remove the checksums; the files then resume.',
-    ),
+    is: '{has a checksum|have checksums} that cannot be read',
+    next: 'Correct or remove the {checksum; the file then resumes|checksums; the files then resume}.',
     actions: ['ignore', 'retry'],
   },
   feed_not_found: {
-    is: says('is ready, but the service does not know its feed', 'are ready, but the service does not know their feed'),
-    next: both('Correct the feed in the rule, then retry.'),
+    is: '{is ready, but the service does not know its|are ready, but the service does not know their} feed',
+    next: 'Correct the feed in the rule, then retry.',
     actions: ['retry', 'ignore'],
   },
 };
 
-/**
- * Describes causes that name something (a channel, a field, an error on this machine), or whose remedy depends on what
- * was found.
- */
-function openEnded(caused: Caused): Words {
-  const { cause } = caused;
-  if (cause === 'flawed') return flawed(caused);
-  if (cause === 'unreadable' || cause === 'closed_directory') return closed(caused);
-  if (cause.startsWith('local.')) return local(caused);
-  if (cause.startsWith(withoutChannel)) return noChannel(cause.slice(withoutChannel.length));
-  if (cause.startsWith(withoutFeed)) return noFeed(cause.slice(withoutFeed.length));
-  return asked(caused);
-}
-
-/** Copying again helps neither recordings made through a pipe nor files that are not videos. */
-function flawed({ message }: Caused): Words {
-  const one = message.includes('states no length')
-    ? 'Once its recording has ended, `dropcast retry --force` uploads it as it is. Copying it again does not add a length.'
-    : message.startsWith('this is ')
-      ? 'Replace it with the video, or ignore it. `dropcast retry --force` uploads it as it is.'
-      : 'Copy it again. `dropcast retry --force` uploads it as it is.';
-  return {
-    is: says('is empty, incomplete or not a video', 'are empty, incomplete or not videos'),
-    next: says(
-      one,
-      'Copy incomplete files again. Copying does not help a recording that states no length, as through a pipe, or a file that is not a video. `dropcast retry --force` uploads files as they are.',
-    ),
-    actions: ['ignore', 'force retry'],
-  };
-}
-
-/** A single file's message contains the command for it; for several files, `ls` lists each command. */
-function closed({ cause, message }: Caused): Words {
-  const isDirectory = cause === 'closed_directory';
-  const without =
-    'Where the file system has no access control lists (setfacl: Operation not supported), let the group of the service read: `chgrp` and `chmod g+r`, for a directory `g+rx`.';
-  return {
-    ...(isDirectory && { noun: says('directory', 'directories') }),
-    is: both('cannot be read by dropcast'),
-    next: says(
-      `${wholeSentence(message)} Then it continues without another command. ${without}`,
-      `Each has its own command, like this one: ${message}. Then they continue without another command. ${without}`,
-    ),
-    actions: ['ignore'],
-  };
-}
-
-const withoutFeed = `${unknownNameCodes.feed}.`;
-
-function noFeed(feed: string): Words {
-  return {
-    is: says(
-      `is ready, but the service does not have its feed ${feed}`,
-      `are ready, but the service does not have their feed ${feed}`,
-    ),
-    next: says(
-      'Create the feed on the service: dropcast then publishes it, or publish it now. Or correct the feed in the rule or sidecar, and apply the rules again.',
-      'Create the feed on the service: dropcast then publishes them, or publish them now. Or correct the feed in the rule or sidecar, and apply the rules again.',
-    ),
-    actions: ['publish', 'reapply'],
-  };
-}
-
-const withoutChannel = `${unknownNameCodes.channel}.`;
-
-function noChannel(channel: string): Words {
-  return {
-    is: says(
-      `waits for channel ${channel}, which the service does not have`,
-      `wait for channel ${channel}, which the service does not have`,
-    ),
-    next: says(
-      'Send it to another channel and correct the rule or sidecar, or create the channel on the service: then it continues automatically.',
-      'Send them to another channel and correct the rule or sidecar, or create the channel on the service; they then resume.',
-    ),
-    actions: ['send elsewhere', 'ignore'],
-  };
-}
-
-function local({ message }: Caused): Words {
-  return {
-    is: says(
-      `is done, but its local file cannot be deleted or moved: ${message}`,
-      `are done, but their local files cannot be deleted or moved: ${message}`,
-    ),
-    next: both('Remove the obstacle; dropcast keeps trying, and a retry tries at once.'),
-    actions: ['retry'],
-  };
-}
-
-/** Describes error codes from the service or this machine. */
-function asked({ cause, message }: Caused): Words {
-  return {
-    is: both(`stopped: ${message}`),
-    next: both('Correct that, then retry.'),
-    actions: cause.endsWith('.channel_id') ? ['send elsewhere', 'retry', 'ignore'] : ['retry', 'ignore'],
-  };
-}
+const byPrefix: readonly (readonly [prefix: string, words: Words])[] = [
+  [
+    'local.',
+    {
+      is: '{is done, but its local file|are done, but their local files} cannot be deleted or moved: %message',
+      next: 'Remove the obstacle; dropcast keeps trying, and a retry tries at once.',
+      actions: ['retry'],
+    },
+  ],
+  [
+    `${unknownNameCodes.channel}.`,
+    {
+      is: '{waits|wait} for channel %name, which the service does not have',
+      next: 'Send {it|them} to another channel and correct the rule or sidecar, or create the channel on the service{: then it continues automatically|; they then resume}.',
+      actions: ['send elsewhere', 'ignore'],
+    },
+  ],
+  [
+    `${unknownNameCodes.feed}.`,
+    {
+      is: '{is ready, but the service does not have its|are ready, but the service does not have their} feed %name',
+      next: 'Create the feed on the service: dropcast then publishes {it|them}, or publish {it|them} now. Or correct the feed in the rule or sidecar, and apply the rules again.',
+      actions: ['publish', 'reapply'],
+    },
+  ],
+];
