@@ -235,7 +235,7 @@ function budgetWords({ room, latePoll }: Pace, nowMs: number): string {
 /** Says how many requests the service still allows: `the service allows 5 more until 14:02`. Pure. */
 export function allowedWords(reported: { readonly left: number; readonly until: number }, nowMs: number): string {
   const { left, until } = reported;
-  return `the service allows ${left} more until ${clockTime(until, nowMs)}`;
+  return `the service allows ${left.toLocaleString('en')} more until ${clockTime(until, nowMs)}`;
 }
 
 function quotaWords(quota: Pace['quota'], nowMs: number): string {

@@ -76,14 +76,52 @@ export function button(action: string, label: Html | string, kind: 'plain' | 'da
 }
 
 /** A button that asks for confirmation, which needs no script either. */
-export function confirmed(action: string, labels: { first: string; question: string; second: string }): Html {
+export function confirmed(action: string, { first, question, second, kind = 'danger', fields = '' }: Confirmed): Html {
   return html`<details class="confirm">
-    <summary>${labels.first}</summary>
+    <summary>${first}</summary>
     <form method="post" action="${action}">
-      <p>${labels.question}</p>
-      <button class="danger">${labels.second}</button>
+      ${fields}
+      <p>${question}</p>
+      <button class="${kind}">${second}</button>
     </form>
   </details>`;
+}
+
+interface Confirmed {
+  readonly first: Html | string;
+  readonly question: string;
+  readonly second: Html | string;
+  readonly kind?: 'plain' | 'danger';
+  /** Hidden fields of the form. */
+  readonly fields?: Html | '';
+}
+
+interface Card {
+  readonly title: Html | string;
+  /** Identifies the card across live updates. */
+  readonly key?: string;
+  /** The target of links to the card. */
+  readonly id?: string;
+  /** Makes the card a landmark with this name. */
+  readonly landmark?: string;
+  /** Shown next to the title. */
+  readonly aside?: Html | string;
+  /** Content with a margin. */
+  readonly body?: Html;
+  /** Content without a margin, such as a table. */
+  readonly wide?: Html | '' | readonly (Html | string)[];
+}
+
+/** Renders a titled part of a page. */
+export function card({ title, key, id, landmark, aside = '', body, wide = '' }: Card): Html {
+  const named = Object.entries({ id, 'data-key': key, 'aria-label': landmark }).filter(([, value]) => value);
+  return html`<section class="card" ${named.map(([name, value]) => html` ${raw(name)}="${value}"`)}>
+    <div class="head">
+      <h2>${title}</h2>
+      ${aside}
+    </div>
+    ${body === undefined ? '' : html`<div class="body">${body}</div>`} ${wide}
+  </section>`;
 }
 
 export interface Choice {
@@ -91,11 +129,18 @@ export interface Choice {
   readonly label: string;
 }
 
-export function select(name: string, label: string, chosen: string | undefined, choices: readonly Choice[]): Html {
+/** @param choices a text is both a value and its label */
+export function select(
+  name: string,
+  label: string,
+  chosen: string | undefined,
+  choices: readonly (Choice | string)[],
+): Html {
+  const all = choices.map((each) => (typeof each === 'string' ? { value: each, label: each } : each));
   return html`<label
     >${label}
     <select name="${name}">
-      ${choices.map(
+      ${all.map(
         ({ value, label: text }) =>
           html`<option value="${value}" ${raw(value === (chosen ?? '') ? 'selected' : '')}>
             ${visibleText(text)}
@@ -149,7 +194,7 @@ export function pagination({ page, perPage, total, filter }: Paging): Html | '' 
 }
 
 /** Returns a query string without the empty parameters. */
-export function addressOf(query: Readonly<Record<string, string | undefined>>): string {
+export function addressOf(query: Readonly<Record<string, string | null | undefined>>): string {
   const asked = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []));
   return `?${new URLSearchParams(asked).toString()}`;
 }

@@ -83,7 +83,7 @@ function sectionLink(path: string, label: string, isCurrent: boolean): Html {
 
 interface Head extends Pick<Frame, 'site' | 'assets' | 'theme'> {
   readonly title: string;
-  readonly head?: Html | '';
+  readonly head?: Html | '' | undefined;
 }
 
 /** Renders a document in the style of the site. */

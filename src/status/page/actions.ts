@@ -4,32 +4,30 @@ import { ignore } from '../../daemon/commands/ignore.ts';
 import { retry } from '../../daemon/commands/retry.ts';
 import type { CommandResult } from '../../daemon/commands/wanted.ts';
 import { fileAddress, filesAddress, queryOf } from './elements.ts';
-import { byPage, digestOf, noticeWords } from './files/bulk-commands.ts';
+import { byPage, digestOf, outcomeOf } from './files/bulk-commands.ts';
 import { pause, resume } from '../../daemon/commands/pause.ts';
 import { pauseEnd } from '../../daemon/commands/pause-end.ts';
 import { publish } from '../../daemon/commands/publish.ts';
 import { tryRules } from '../../daemon/rules/try-rules.ts';
 import { manyOf } from './views/many.ts';
 
-const retryFile: Action = ({ daemon }, { part }) => done(part('id'), retry(daemon, { names: [part('id')] }));
+type FileCommand = (
+  daemon: PageWorld['daemon'],
+  wanted: { readonly names: readonly string[]; readonly by: string },
+) => Promise<Pick<CommandResult, 'refused'>>;
 
-const ignoreFile: Action = ({ daemon }, { part }) =>
-  done(part('id'), ignore(daemon, { names: [part('id')], by: byPage }));
+/** A command on one file. @throws {PageError} 409 with the reason why nothing was done */
+function onFile(command: FileCommand): Action {
+  return async ({ daemon }, { part }) => {
+    const [refused] = (await command(daemon, { names: [part('id')], by: byPage })).refused;
+    refuse(refused && `Nothing was done: ${refused.why}.`);
+    return fileAddress(part('id'));
+  };
+}
 
-const unignoreFile: Action = ({ daemon }, { part }) =>
-  done(part('id'), ignore(daemon, { names: [part('id')], by: byPage, isUndone: true }));
-
-const firstFile: Action = ({ daemon }, { part }) =>
-  done(part('id'), first(daemon, { names: [part('id')], by: byPage }));
-
-const unfirstFile: Action = ({ daemon }, { part }) =>
-  done(part('id'), first(daemon, { names: [part('id')], by: byPage, isUndone: true }));
-
-/** @throws {PageError} 409 with the reason why nothing was done */
-async function done(id: string, result: Promise<Pick<CommandResult, 'refused'>>): Promise<string> {
-  const [refused] = (await result).refused;
-  if (refused !== undefined) throw new PageError(409, `Nothing was done: ${refused.why}.`);
-  return fileAddress(id);
+/** @throws {PageError} 409 if there is a reason */
+function refuse(why: string | false | null | undefined): void {
+  if (typeof why === 'string') throw new PageError(409, why);
 }
 
 const BACK = '/folders';
@@ -44,7 +42,7 @@ export async function pauseFolder({ daemon, now }: PageWorld, { query, form }: S
   const end = text === '' ? null : pauseEnd(text, now);
   if (end?.ok === false) throw new PageError(400, `Nothing was paused: ${end.message}.`);
   const { refused } = await pause(daemon, { folders: [folder], until: end?.value ?? null, by: byPage });
-  if (refused.length > 0) throw new PageError(409, `${folder} is no longer a watched folder.`);
+  refuse(refused.length > 0 && `${folder} is no longer a watched folder.`);
   return BACK;
 }
 
@@ -52,21 +50,22 @@ export async function pauseFolder({ daemon, now }: PageWorld, { query, form }: S
 export async function resumeFolder({ daemon }: PageWorld, { query }: Sent): Promise<string> {
   const folder = query.get('folder') ?? '';
   // `resume` also accepts a frozen folder, which the reader did not request here.
-  if (!daemon.pauses.list().some((each) => each.folder === folder))
-    throw new PageError(409, `${folder} is no longer paused.`);
-  const result = await resume(daemon, { folder, by: byPage });
-  if (!result.ok) throw new PageError(409, `${folder}: ${result.why}`);
-  return BACK;
+  refuse(!daemon.pauses.list().some((each) => each.folder === folder) && `${folder} is no longer paused.`);
+  return resumed(daemon, folder);
 }
 
 /** Accepts a frozen folder. @throws {PageError} 409 if the reader confirmed something else than what holds now */
 export async function acceptFolder({ daemon }: PageWorld, { query, form }: Sent): Promise<string> {
   const folder = query.get('folder') ?? '';
   const claim = daemon.folders.frozenFolders().find(({ path }) => path === folder)?.claim;
-  if (claim === undefined || claim !== form.get('claim'))
-    throw new PageError(409, `Nothing was done: the state of ${folder} has changed. Look at it again.`);
+  const isSame = claim !== undefined && claim === form.get('claim');
+  refuse(!isSame && `Nothing was done: the state of ${folder} has changed. Look at it again.`);
+  return resumed(daemon, folder);
+}
+
+async function resumed(daemon: PageWorld['daemon'], folder: string): Promise<string> {
   const result = await resume(daemon, { folder, by: byPage });
-  if (!result.ok) throw new PageError(409, `${folder}: ${result.why}.`);
+  refuse(!result.ok && `${folder}: ${result.why}.`);
   return BACK;
 }
 
@@ -75,19 +74,21 @@ export async function publishFeed({ daemon }: PageWorld, { query }: Sent): Promi
   const feed = query.get('feed') ?? '';
   const { feeds, refused } = await publish(daemon, { feeds: [feed] });
   const why = refused[0]?.why ?? feeds.find(({ is }) => is === 'failed' || is === 'later')?.why;
-  if (why !== undefined) throw new PageError(409, `${feed} is not published: ${why}.`);
+  refuse(why && `${feed} is not published: ${why}.`);
   return '/';
 }
 
 /** Sends a test message to a notification target. @throws {PageError} 409 if there is no such target */
-const testTarget: Action = async ({ targetTests }, { query }) => {
+const testTarget: Action = async ({ memory, testNotifications }, { query }) => {
   const name = query.get('target') ?? '';
-  if (!(await targetTests.run(name))) throw new PageError(409, `No notification target is called ${name}.`);
+  const [answer] = await testNotifications(name);
+  if (answer === undefined) throw new PageError(409, `No notification target is called ${name}.`);
+  memory.targetTests.set(name, { ...answer, at: Date.now() });
   return '/configuration#targets';
 };
 
 /** Tries rules without applying them. @throws {PageError} 409 if the folder is no longer watched */
-const tryTheRules: Action = async ({ daemon, trials, now }, { query, form }) => {
+const tryTheRules: Action = async ({ daemon, memory, now }, { query, form }) => {
   const wanted = {
     folder: query.get('folder') ?? '',
     path: form.get('path')?.trim() ?? '',
@@ -96,7 +97,7 @@ const tryTheRules: Action = async ({ daemon, trials, now }, { query, form }) => 
   };
   const trial = await tryRules(daemon, wanted, now);
   if (trial === null) throw new PageError(409, `${wanted.folder} is no longer a watched folder.`);
-  return `/configuration/try?trial=${trials.keep(trial)}#tried`;
+  return `/configuration/try?trial=${memory.trials.keep(trial)}#tried`;
 };
 
 /**
@@ -105,7 +106,7 @@ const tryTheRules: Action = async ({ daemon, trials, now }, { query, form }) => 
  *
  * @throws {PageError} see `manyOf`
  */
-async function actOnMany({ daemon, now, outcomes }: PageWorld, { query, form }: Sent): Promise<string> {
+async function actOnMany({ daemon, now, memory }: PageWorld, { query, form }: Sent): Promise<string> {
   const { command, wanted } = manyOf(query, now);
   const confirmed = form.get('files') ?? '';
   const planned = await command.run(daemon, wanted, { isPlanned: true });
@@ -119,38 +120,35 @@ async function actOnMany({ daemon, now, outcomes }: PageWorld, { query, form }: 
     const facts = await daemon.ledger.load(id);
     return facts && `${facts.folder}/${facts.path}`;
   };
-  return filesAddress(queryOf(query), {
-    ...noticeWords(command.name, result),
-    outcome: await outcomes.keep(result, pathOf),
-  });
+  return filesAddress(queryOf(query), { outcome: memory.outcomes.keep(await outcomeOf(command, result, pathOf)) });
 }
 
 /** Begins an audit. @throws {PageError} 409 if one is running */
-async function beginAudit({ daemon }: PageWorld, { query }: Sent): Promise<string> {
+const beginAudit: Action = async ({ daemon }, { query }) => {
   const wanted = { folder: null, since: null, isQuick: query.get('quick') === '1' };
-  if (!(await daemon.audit.begin(wanted, byPage))) throw new PageError(409, 'An audit is running already.');
+  refuse(!(await daemon.audit.begin(wanted, byPage)) && 'An audit is running already.');
   return '/audit';
-}
+};
 
-async function stopAudit({ daemon }: PageWorld): Promise<string> {
+const stopAudit: Action = async ({ daemon }) => {
   await daemon.audit.stop();
   return '/audit';
-}
+};
 
 /** The page's addresses that change something. They require the `change` right, and all use POST. */
 export const actions: readonly (readonly [path: string, action: Action])[] = [
   ['/files/many', actOnMany],
-  ['/files/:id/retry', retryFile],
-  ['/files/:id/ignore', ignoreFile],
-  ['/files/:id/first', firstFile],
-  ['/files/:id/unfirst', unfirstFile],
+  ['/files/:id/retry', onFile(retry)],
+  ['/files/:id/ignore', onFile(ignore)],
+  ['/files/:id/unignore', onFile((daemon, wanted) => ignore(daemon, { ...wanted, isUndone: true }))],
+  ['/files/:id/first', onFile(first)],
+  ['/files/:id/unfirst', onFile((daemon, wanted) => first(daemon, { ...wanted, isUndone: true }))],
   ['/folders/pause', pauseFolder],
   ['/folders/resume', resumeFolder],
   ['/folders/accept', acceptFolder],
   ['/feeds/publish', publishFeed],
   ['/targets/test', testTarget],
   ['/configuration/try', tryTheRules],
-  ['/files/:id/unignore', unignoreFile],
   ['/audit', beginAudit],
   ['/audit/stop', stopAudit],
 ];

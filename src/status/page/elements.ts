@@ -74,7 +74,8 @@ export function queryOf(asked: URLSearchParams): FileQuery {
   return Object.fromEntries(queryWords.map((word) => [word, asked.get(word) ?? undefined]));
 }
 
-export function filesAddress(query: FileQuery, place: Readonly<Record<string, string | undefined>> = {}): string {
+/** @param place other parameters, such as the page */
+export function filesAddress(query: FileQuery, place: Readonly<Record<string, string | null>> = {}): string {
   const words = addressOf({ ...query, ...place });
   return words === '?' ? '/files' : `/files${words}`;
 }

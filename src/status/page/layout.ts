@@ -51,31 +51,33 @@ function healthOf({ waits, needs_you: { files: needsYou }, stages, expectations 
   readonly path: string;
 } {
   const unmet = countUnmet(expectations);
+  const needs = `${counted(needsYou, 'file needs', 'files need')} you`;
   // Details and remedies are on the overview.
+  const path = '/';
   const wait = mainWait(waits, filesIn(stages, 'queued'));
   const frozen = waits.filter(({ cause }) => cause === 'folder').length;
-  if (wait !== null) return { kind: 'bad', words: briefly(wait), path: '/' };
+  if (wait !== null) return { kind: 'bad', words: briefly(wait), path };
   if (frozen > 0) return { kind: 'bad', words: `${counted(frozen, 'folder')} not available`, path: '/folders' };
-  if (needsYou > 0)
-    return {
-      kind: 'notice',
-      words: `${counted(needsYou, 'file')} ${needsYou === 1 ? 'needs' : 'need'} you`,
-      path: '/',
-    };
-  if (unmet > 0) return { kind: 'notice', words: unmetWords(unmet), path: '/' };
+  if (needsYou > 0) return { kind: 'notice', words: needs, path };
+  if (unmet > 0) return { kind: 'notice', words: unmetWords(unmet), path };
   const isBusy = filesIn(stages, 'settling', 'queued', 'uploading') > 0;
-  return isBusy ? { kind: 'busy', words: 'Working', path: '/' } : { kind: 'good', words: 'All is well', path: '/' };
+  return isBusy ? { kind: 'busy', words: 'Working', path } : { kind: 'good', words: 'All is well', path };
 }
+
+/** A page without the frame. */
+function alone(title: string, body: Html, head?: Html): Html {
+  return document({ title, site: SITE, assets, head }, html`<main id="main" class="alone">${body}</main>`);
+}
+
+const home = html`<p><a href="/">Go to the overview</a></p>`;
 
 /** Renders an expected failure, in one sentence. */
 export function problemPage(title: string, message: string): Html {
-  return document(
-    { title, site: SITE, assets },
-    html`<main id="main" class="alone">
-      <h1>${title}</h1>
+  return alone(
+    title,
+    html`<h1>${title}</h1>
       <p>${message}</p>
-      <p><a href="/">Go to the overview</a></p>
-    </main>`,
+      ${home}`,
   );
 }
 
@@ -84,27 +86,25 @@ export function problemPage(title: string, message: string): Html {
  * visit
  */
 export function strangerPage(why = ''): Html {
-  return document(
-    { title: 'Not signed in', site: SITE, assets },
-    html`<main id="main" class="alone">
-      <img src="${assets.icon}" alt="" width="48" height="48" />
+  return alone(
+    'Not signed in',
+    html`<img src="${assets.icon}" alt="" width="48" height="48" />
       <h1>This is dropcast</h1>
-      ${why === '' ? '' : html`<p>${why}</p>`}
+      ${why !== '' && html`<p>${why}</p>`}
       <p>Run <code>dropcast open</code> on this machine and open the link that it prints.</p>
       <p class="muted">
         Members of the service's group have read-only access. Root and the user of the service may also make changes.
-      </p>
-    </main>`,
+      </p>`,
   );
 }
 
 /** The page after signing in. The browser now has its cookie, and is redirected to the overview. */
 export function entrancePage(): Html {
-  return document(
-    { title: 'Signed in', site: SITE, assets, head: html`<meta http-equiv="refresh" content="0; url=/" />` },
-    html`<main id="main" class="alone">
-      <h1>Signed in</h1>
-      <p><a href="/">Go to the overview</a></p>
-    </main>`,
+  const head = html`<meta http-equiv="refresh" content="0; url=/" />`;
+  return alone(
+    'Signed in',
+    html`<h1>Signed in</h1>
+      ${home}`,
+    head,
   );
 }

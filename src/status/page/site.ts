@@ -14,10 +14,8 @@ import { actions } from './actions.ts';
 import { assets } from './assets.ts';
 import { problemPage, viewPage } from './layout.ts';
 import { healthStatus, isFromElsewhere, isFromThisPage, isOwnHost, takeWebhook, type EarlySource } from './public.ts';
-import { createOutcomes } from './files/bulk-commands.ts';
+import { createMemory } from './memory.ts';
 import { createLive, SharedViews } from './live.ts';
-import { createTargetTests } from './target-tests.ts';
-import { createTrials } from './trials.ts';
 import { enter, leave, rightOf, turnAway } from './sign-in.ts';
 import { chooseTheme, themeOf } from './theme.ts';
 import { PageError, type Action, type Asked, type PageWorld, type ViewMaker } from './world.ts';
@@ -64,19 +62,16 @@ export function createSite(
   closing: AbortSignal,
   { views, actions } = addresses,
 ): Hono<Signed> {
-  const { daemon, access, metrics } = source;
+  const { daemon, access, metrics, testNotifications } = source;
   const shared = new SharedViews();
-  const outcomes = createOutcomes();
-  const targetTests = createTargetTests(source.testNotifications);
-  const trials = createTrials();
+  const memory = createMemory(daemon);
   const worldFor = (context: Context<Signed>): PageWorld => {
     let picture: Promise<LivePicture> | null = null;
     return {
       daemon,
       picture: () => (picture ??= daemon.picture()),
-      outcomes,
-      targetTests,
-      trials,
+      memory,
+      testNotifications,
       now: Date.now(),
       mayChange: context.get('right') === 'change',
       theme: themeOf(context),

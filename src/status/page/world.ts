@@ -1,8 +1,7 @@
 import type { Theme, View } from '@dropcast/pages';
 import type { Daemon } from '../../daemon/daemon.ts';
-import type { Outcomes } from './files/bulk-commands.ts';
-import type { TargetTests } from './target-tests.ts';
-import type { Trials } from './trials.ts';
+import type { ControlPorts } from '../../daemon/control/routes.ts';
+import type { PageMemory } from './memory.ts';
 import type { LivePicture } from '../../view/picture/picture.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 
@@ -17,10 +16,8 @@ export interface PageWorld {
   readonly mayChange: boolean;
   /** The reader's colour scheme; undefined: that of the system. */
   readonly theme: Theme | undefined;
-  /** Results of recent commands on many files. */
-  readonly outcomes: Outcomes;
-  readonly targetTests: TargetTests;
-  readonly trials: Trials;
+  readonly memory: PageMemory;
+  readonly testNotifications: ControlPorts['testNotifications'];
 }
 
 /** The reader's request. */

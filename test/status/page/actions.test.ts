@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { OperatorPause } from '../../../src/pipeline/events.ts';
 import { acceptFolder, pauseFolder, resumeFolder } from '../../../src/status/page/actions.ts';
+import { outcomeOf } from '../../../src/status/page/files/bulk-commands.ts';
 import type { PageWorld } from '../../../src/status/page/world.ts';
 
 /** A daemon with one folder, which is frozen. */
@@ -94,3 +95,11 @@ test.each([undefined, 'The 2 missing files of /srv/in are gone'])(
     expect(resumed).toEqual([]);
   },
 );
+
+test('of the patterns that would exclude ignored files, only plain ones are suggested, each once', async () => {
+  const patterns = ['**/*.mkv', '**/*."] evil', '**/*.waytoolongending', '**/*.mkv'];
+  const excludes = patterns.map((pattern) => ({ folder: '/srv/in', key: 'in', pattern }));
+  const result = { files: 2, requests: 0, refused: [], ids: [], excludes };
+  const outcome = await outcomeOf({ past: (files) => `${files} ignored.` }, result, async () => null);
+  expect(outcome).toMatchObject({ done: '2 files ignored.', excludes: ['**/*.mkv'] });
+});

@@ -1,7 +1,5 @@
 import type { Daemon } from '../../../src/daemon/daemon.ts';
-import { createOutcomes } from '../../../src/status/page/files/bulk-commands.ts';
-import { createTargetTests } from '../../../src/status/page/target-tests.ts';
-import { createTrials } from '../../../src/status/page/trials.ts';
+import { createMemory } from '../../../src/status/page/memory.ts';
 import type { PageWorld } from '../../../src/status/page/world.ts';
 
 /** What a view is made from, for a reader who may only look. */
@@ -11,9 +9,8 @@ export function someWorld(daemon: Daemon, more: Pick<PageWorld, 'now'> & Partial
     picture: daemon.picture,
     mayChange: false,
     theme: undefined,
-    outcomes: createOutcomes(),
-    targetTests: createTargetTests(async () => []),
-    trials: createTrials(),
+    memory: createMemory(daemon),
+    testNotifications: async () => [],
     ...more,
   };
 }

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { basename } from 'node:path/posix';
 import { counted, grouped, named, visibleText, type Html } from '@dropcast/pages';
 import { html } from 'hono/html';
@@ -115,124 +115,79 @@ function published({ feeds, requests, refused }: PublishResult): BulkResult {
   };
 }
 
-/** The result of a command on many files, with file names. */
+/** The result of a command on many files. */
 export interface Outcome {
-  /** The first few files that the command changed. Paths are absolute. */
-  readonly files: readonly { readonly id: string; readonly path: string }[];
+  readonly done: string;
+  /** Number of files that the command left as they are. */
+  readonly rest: number;
+  /** The first files that the command changed. Paths are absolute. */
+  readonly named: readonly { readonly id: string; readonly path: string }[];
+  /** Number of changed files that are not named. */
+  readonly more: number;
   readonly left: readonly Left[];
   readonly refused: readonly Refused[];
+  /** Patterns that would exclude such files. */
+  readonly excludes: readonly string[];
 }
-
-/**
- * Stores the results of recent commands in memory, because file names do not belong in addresses. Without a stored
- * result, the page still shows the counts.
- */
-export interface Outcomes {
-  /** @returns the key for `find` */
-  keep(result: BulkResult, pathOf: (id: string) => Promise<string | null>): Promise<string>;
-  find(word: string): Outcome | null;
-}
-
-/** Maximum number of results stored. */
-const mostKept = 50;
 
 /** Maximum number of files named per result. */
 export const mostNamed = 20;
 
-export function createOutcomes(): Outcomes {
-  const kept = new Map<string, Outcome>();
+/** Maximum number of patterns per result. */
+const mostExcludes = 5;
+
+/** Sums up a command's result. @param pathOf returns the path of a file; null if it has no row */
+export async function outcomeOf(
+  { past }: Pick<BulkCommand, 'past'>,
+  { files, ids, refused, left = [], excludes = [] }: BulkResult,
+  pathOf: (id: string) => Promise<string | null>,
+): Promise<Outcome> {
+  const first = await Promise.all(ids.slice(0, mostNamed).map(async (id) => ({ id, path: await pathOf(id) })));
+  const named = first.flatMap(({ id, path }) => (path === null ? [] : [{ id, path }]));
+  const patterns = new Set(excludes.map(({ pattern }) => pattern).filter((each) => plainPattern.test(each)));
   return {
-    keep: async ({ ids, left = [], refused }, pathOf) => {
-      const named = await Promise.all(ids.slice(0, mostNamed).map(async (id) => ({ id, path: await pathOf(id) })));
-      const files = named.flatMap(({ id, path }) => (path === null ? [] : [{ id, path }]));
-      const word = randomUUID();
-      kept.set(word, { files, left: left.slice(0, mostNamed), refused: refused.slice(0, mostNamed) });
-      const [oldest] = kept.keys();
-      if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
-      return word;
-    },
-    find: (word) => kept.get(word) ?? null,
+    done: past(counted(files, 'file')),
+    rest: left.reduce((sum, each) => sum + each.files, refused.length),
+    named,
+    more: named.length === 0 ? 0 : files - named.length,
+    left: left.slice(0, mostNamed),
+    refused: refused.slice(0, mostNamed),
+    excludes: [...patterns].slice(0, mostExcludes),
   };
 }
 
-/**
- * The result of a command on many files, as parameters of the address that the browser is redirected to: counts and
- * extensions, no file names.
- */
-type NoticeWords = Readonly<Partial<Record<(typeof words)[number], string | undefined>>>;
+/** Other patterns would need more than quotes in YAML. */
+const plainPattern = /^\*\*\/\*\.[A-Za-z0-9]{1,8}$/;
 
-const words = ['did', 'to_files', 'left', 'ending'] as const;
-
-export function noticeWords(command: string, { files, refused, left = [], excludes = [] }: BulkResult): NoticeWords {
-  const rest = left.reduce((sum, each) => sum + each.files, refused.length);
-  const endings = excludes.flatMap(({ pattern }) => endingForm.exec(pattern)?.[1] ?? []);
-  return {
-    did: command,
-    to_files: String(files),
-    left: rest === 0 ? undefined : String(rest),
-    ending: [...new Set(endings)].slice(0, mostEndings).join(','),
-  };
-}
-
-const mostEndings = 5;
-const endingForm = /^\*\*\/\*\.([A-Za-z0-9]{1,8})$/;
-
-export function noticeOf(asked: URLSearchParams): NoticeWords {
-  return Object.fromEntries(words.map((word) => [word, asked.get(word) ?? undefined]));
-}
-
-/**
- * Reports the last command's result, above the files. The text is fixed, so that a forged address cannot make the page
- * say anything else.
- *
- * @param outcome with file names; null when it is no longer stored
- */
-export function notice(
-  { did, to_files: files, left, ending }: NoticeWords,
-  { query, outcome }: { readonly query: FileQuery; readonly outcome: Outcome | null },
-): Html | '' {
-  const command = bulkCommands.find(({ name }) => name === did);
-  if (command === undefined || !isCount(files)) return '';
-  const endings = (ending ?? '').split(',').filter((each) => endingForm.test(`**/*.${each}`));
+/** Reports the last command's result, above the files. */
+export function notice({ done, rest, named: files, more, left, refused, excludes }: Outcome, query: FileQuery): Html {
   return html`<div class="notice-bar" role="status" data-key="notice">
     <p>
-      ${command.past(counted(Number(files), 'file'))}
-      ${isCount(left) ? `${counted(Number(left), 'file was', 'files were')} left as they are.` : ''}
+      ${done} ${rest > 0 ? `${counted(rest, 'file was', 'files were')} left as they are.` : ''}
       <a href="${filesAddress(query)}">Close</a>
     </p>
-    ${outcome === null ? '' : byName(outcome, Number(files))}
-    ${
-      endings.length === 0
-        ? ''
-        : html`<p>
-            To exclude such files in future, add this to their folder in the configuration:
-            <code>exclude: [${endings.map((each) => `"**/*.${each}"`).join(', ')}]</code>
-          </p>`
-    }
-  </div>`;
-}
-
-function byName({ files, left, refused }: Outcome, all: number): Html {
-  const rest = all - files.length;
-  return html`<ul>
+    <ul>
       ${left.map((some) => html`<li>${leftWords(some)}</li>`)}
       ${refused.map(({ name, why }) => html`<li>${named(name)}: ${visibleText(why)}</li>`)}
     </ul>
     ${
-      files.length === 0
-        ? ''
-        : html`<details data-key="done">
-            <summary>Which files</summary>
-            <ul>
-              ${files.map(({ id, path }) => html`<li><a href="${fileAddress(id)}">${named(path)}</a></li>`)}
-              ${rest > 0 ? html`<li>and ${counted(rest, 'more file')}, among those below</li>` : ''}
-            </ul>
-          </details>`
-    }`;
-}
-
-function isCount(text: string | undefined): boolean {
-  return text !== undefined && /^\d{1,9}$/.test(text);
+      files.length > 0 &&
+      html`<details data-key="done">
+        <summary>Which files</summary>
+        <ul>
+          ${files.map(({ id, path }) => html`<li><a href="${fileAddress(id)}">${named(path)}</a></li>`)}
+          ${more > 0 && html`<li>and ${counted(more, 'more file')}, among those below</li>`}
+        </ul>
+      </details>`
+    }
+    ${
+      excludes.length > 0 &&
+      html`<p>
+        To exclude such files in future, add this to their folder in the configuration:
+        <code>exclude: [${excludes.map((each) => `"${each}"`).join(', ')}]</code>
+      </p>`
+    }
+  </div>`;
 }
 
 /** Lists files that a command left unchanged, and why. */

@@ -1,4 +1,4 @@
-import { button, grouped, named, table, visibleText, type Html, type View } from '@dropcast/pages';
+import { button, card, grouped, named, table, visibleText, type Html, type View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { auditOf, type AuditGroup } from '../../../view/audit/audit-view.ts';
 import { costWords, howToDelete } from '../../../view/words/audit-words.ts';
@@ -11,41 +11,42 @@ export async function audit({ daemon, mayChange }: PageWorld): Promise<View<Page
   const cost = await daemon.audit.cost({ folder: null, since: null, isQuick: false }, false);
   const begin = html`${button('/audit', 'Run a full audit')} ${button('/audit?quick=1', 'Only read the list')}`;
   const buttons = last?.state === 'running' ? button('/audit/stop', 'Stop the audit') : begin;
+  const about = card({
+    title: 'Disk, ledger and service',
+    key: 'audit',
+    body: html`<p>${visibleText(words)}</p>
+      <p class="muted">A full audit: ${visibleText(costWords(cost))}</p>
+      ${mayChange && html`<div class="row">${buttons}</div>`}`,
+  });
   return {
     title: 'Audit',
     section: '/folders',
     changesWith: ['command'],
-    body: html`<section class="card" data-key="audit">
-        <div class="head"><h2>Disk, ledger and service</h2></div>
-        <div class="body">
-          <p>${visibleText(words)}</p>
-          <p class="muted">A full audit: ${visibleText(costWords(cost))}</p>
-          ${mayChange ? html`<div class="row">${buttons}</div>` : ''}
-        </div>
-      </section>
-      ${groups.map(card)}`,
+    body: html`${about} ${groups.map(groupCard)}`,
   };
 }
 
-function card({ kind, title, count, members }: AuditGroup): Html {
-  return html`<section class="card" data-key="audit-${kind}">
-    <div class="head"><h2>${visibleText(title)} (${grouped(count)})</h2></div>
-    ${table({
-      label: title,
-      items: members,
-      keyOf: ({ id, video_id: video }) => id ?? video ?? '',
-      columns: [
-        {
-          heading: 'Name',
-          kind: 'main',
-          cell: ({ id, name }) => (id === null ? named(name) : html`<a href="${fileAddress(id)}">${named(name)}</a>`),
-        },
-        {
-          heading: 'Video',
-          cell: ({ video_id: video, note }) => visibleText([video, note].filter(Boolean).join(': ')),
-        },
-      ],
-    })}
-    ${kind === 'deletable' ? html`<p class="base">To delete them: <code>${howToDelete}</code></p>` : ''}
-  </section>`;
+function groupCard({ kind, title, count, members }: AuditGroup): Html {
+  const list = table({
+    label: title,
+    items: members,
+    keyOf: ({ id, video_id: video }) => id ?? video ?? '',
+    columns: [
+      {
+        heading: 'Name',
+        kind: 'main',
+        cell: ({ id, name }) => (id === null ? named(name) : html`<a href="${fileAddress(id)}">${named(name)}</a>`),
+      },
+      {
+        heading: 'Video',
+        cell: ({ video_id: video, note }) => visibleText([video, note].filter(Boolean).join(': ')),
+      },
+    ],
+  });
+  const how = html`<p class="base">To delete them: <code>${howToDelete}</code></p>`;
+  return card({
+    title: `${visibleText(title)} (${grouped(count)})`,
+    key: `audit-${kind}`,
+    wide: [list, kind === 'deletable' ? how : ''],
+  });
 }

@@ -1,6 +1,8 @@
 import {
   addressOf,
   badge,
+  button,
+  card,
   counted,
   emptyState,
   facts,
@@ -20,9 +22,8 @@ import {
   type FolderView,
   type TriedPath,
 } from '../../../daemon/rules/config-view.ts';
-import { breakable } from '../elements.ts';
+import { breakable, moment } from '../elements.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
-import { targetsPanel } from './targets.ts';
 
 const PER_PAGE = 20;
 
@@ -39,45 +40,39 @@ export async function configuration(world: PageWorld, { query }: Asked): Promise
     changesWith: ['command', 'reload'],
     aside: html`<code>${visibleText(view.file)}</code>`,
     body: html`${warnings(view)} ${tryForm(path, tried)}
-      ${view.folders.map((folder) => folderCard(folder, world.mayChange))}
-      ${pagination({ page, perPage: PER_PAGE, total: config.folders.length, filter: { path } })}
-      <section class="card" id="settings">
-        <div class="head"><h2>All settings</h2></div>
-        ${settingTable('All settings', view.settings)}
-      </section>
-      ${targetsPanel(world)}`,
+    ${view.folders.map((folder) => folderCard(folder, world.mayChange))}
+    ${pagination({ page, perPage: PER_PAGE, total: config.folders.length, filter: { path } })}
+    ${card({ title: 'All settings', id: 'settings', wide: settingTable('All settings', view.settings) })}
+    ${targetsPanel(world)}`,
   };
 }
 
 function warnings({ warnings: all }: ConfigView): Html | '' {
   if (all.length === 0) return '';
-  return html`<section class="card" id="warnings">
-    <div class="head">
-      <h2>Warnings</h2>
-      ${badge('notice', counted(all.length, 'warning'))}
-    </div>
-    <div class="body">
-      <ul class="findings">
-        ${all.map((warning) => html`<li data-key="${warning}">${visibleText(warning)}</li>`)}
-      </ul>
-    </div>
-  </section>`;
+  return card({
+    title: 'Warnings',
+    id: 'warnings',
+    aside: badge('notice', counted(all.length, 'warning')),
+    body: html`<ul class="findings">
+      ${all.map((warning) => html`<li data-key="${warning}">${visibleText(warning)}</li>`)}
+    </ul>`,
+  });
 }
 
 function tryForm(path: string, tried: TriedPath | null): Html {
-  return html`<section class="card" id="try">
-    <div class="head"><h2>Try a path</h2></div>
-    <div class="body">
-      <form method="get" action="/configuration" class="row">
+  const result = (told: TriedPath): Html => ('why' in told ? html`<p>${visibleText(told.why)}</p>` : report(told));
+  return card({
+    title: 'Try a path',
+    id: 'try',
+    body: html`<form method="get" action="/configuration" class="row">
         <label class="wide"
           >Path of a file (it need not exist)
           <input name="path" value="${path}" autocomplete="off" spellcheck="false" required maxlength="4096"
         /></label>
         <button class="main">Explain</button>
       </form>
-      ${tried === null ? '' : html`<div id="tried" role="status">${'why' in tried ? html`<p>${visibleText(tried.why)}</p>` : report(tried)}</div>`}
-    </div>
-  </section>`;
+      ${tried && html`<div id="tried" role="status">${result(tried)}</div>`}`,
+  });
 }
 
 type Report = Exclude<TriedPath, { readonly why: string }>;
@@ -103,41 +98,38 @@ export function report({ folder, path, leftAlone, sidecar, explanation }: Report
     </ol>`;
 }
 
-function planFacts(
-  {
-    channel,
-    title,
-    description,
-    tags,
-    publish,
-    priority,
-  }: Extract<Report['explanation']['route'], { kind: 'take' }>['plan'],
-  sidecar: string,
-): Html {
+type Plan = Extract<Report['explanation']['route'], { kind: 'take' }>['plan'];
+
+function planFacts({ channel, title, description, tags, publish, priority }: Plan, sidecar: string): Html {
+  const known = (text: string): Html | null => (text === '' ? null : named(text));
   return facts([
     ['Channel', named(channel)],
     ['Title', named(title)],
     ['Description', description === null ? null : named(description)],
-    ['Tags', tags.length === 0 ? null : named(tags.join(', '))],
-    ['Feeds', publish.length === 0 ? null : named(publish.join(', '))],
+    ['Tags', known(tags.join(', '))],
+    ['Feeds', known(publish.join(', '))],
     ['Priority', priority ?? 'normal'],
     ['Sidecar', visibleText(sidecar)],
   ]);
 }
 
 function folderCard({ path, rules, settings }: FolderView, mayChange: boolean): Html {
-  return html`<section class="card" data-key="folder-${path}">
-    <div class="head">
-      <h2>${named(path)}</h2>
-      <span class="muted">${counted(rules.length, 'rule')}; the first that matches wins</span>
-      ${mayChange ? html`<a href="/configuration/try${addressOf({ folder: path })}">Try other rules${unseen(` for ${path}`)}</a>` : ''}
-    </div>
-    ${rules.length === 0 ? emptyState('This folder has no rules: every file in it is held.') : ruleTable(path, rules)}
-    <details class="more">
-      <summary>Settings of this folder</summary>
-      ${settingTable(`Settings of ${path}`, settings)}
-    </details>
-  </section>`;
+  const other = html`<a href="/configuration/try${addressOf({ folder: path })}"
+    >Try other rules${unseen(` for ${path}`)}</a
+  >`;
+  return card({
+    title: named(path),
+    key: `folder-${path}`,
+    aside: html`<span class="muted">${counted(rules.length, 'rule')}; the first that matches wins</span>
+      ${mayChange && other}`,
+    wide: [
+      rules.length === 0 ? emptyState('This folder has no rules: every file in it is held.') : ruleTable(path, rules),
+      html`<details class="more">
+        <summary>Settings of this folder</summary>
+        ${settingTable(`Settings of ${path}`, settings)}
+      </details>`,
+    ],
+  });
 }
 
 function ruleTable(path: string, rules: FolderView['rules']): Html {
@@ -177,4 +169,34 @@ function settingTable(label: string, settings: FolderView['settings']): Html {
       },
     ],
   });
+}
+
+/** Lists the notification targets, each with its last test. Addresses and tokens are not shown: they may be secret. */
+function targetsPanel({ daemon, memory, now, mayChange }: PageWorld): Html | '' {
+  const targets = daemon.config().notify;
+  if (targets.length === 0) return '';
+  const deaf = daemon.messageTargets.deaf();
+  const state = (name: string): Html | string => {
+    const test = memory.targetTests.get(name);
+    if (test !== undefined)
+      return html`${badge(test.ok ? 'good' : 'bad', test.ok ? 'accepted' : 'failed')} ${visibleText(test.place)}:
+      ${visibleText(test.answer)}, at ${moment(test.at, now)}`;
+    const trouble = deaf.find((each) => each.name === name);
+    if (trouble === undefined) return '';
+    return html`${badge('bad', 'failed')} ${visibleText(trouble.why)}, since ${moment(trouble.since, now)}`;
+  };
+  const test = (name: string): Html =>
+    button(`/targets/test${addressOf({ target: name })}`, html`Send a test${unseen(` to ${name}`)}`);
+  const list = table({
+    label: 'Notification targets',
+    items: targets,
+    keyOf: ({ name }) => name,
+    columns: [
+      { heading: 'Target', kind: 'main', cell: ({ name }) => named(name) },
+      { heading: 'Type', kind: 'minor', cell: ({ type }) => type },
+      { heading: 'Last test', cell: ({ name }) => state(name) },
+      ...(mayChange ? [{ heading: 'Test', cell: ({ name }: { readonly name: string }) => test(name) }] : []),
+    ],
+  });
+  return card({ title: 'Notifications', id: 'targets', wide: list });
 }

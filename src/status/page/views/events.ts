@@ -16,9 +16,10 @@ import { html } from 'hono/html';
 import { clockTime, dayAndSecond } from '../../../view/words/text.ts';
 import type { Daemon } from '../../../daemon/daemon.ts';
 import type { KeptLine, NewsLine } from '../../../daemon/news/lines.ts';
-import { pastPage, shownHost, whyNoCursor, type PastLine, type PastPage } from '../../../daemon/news/past-lines.ts';
+import { pastPage, shownHost, whyNoCursor, type PastLine } from '../../../daemon/news/past-lines.ts';
 import { readQuery } from '../../../view/files/query.ts';
 import { isAtLeast, isIn } from '../../../daemon/news/news.ts';
+import type { PastEvents } from '../memory.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
 import { fileAddress } from '../elements.ts';
 
@@ -28,83 +29,79 @@ const MOST_SHOWN = 100;
  * Shows recent events, newest first, or all that the ledger keeps since a time, oldest first. `dropcast events` prints
  * the same lines. The filter is in the address, so that a link can be shared.
  */
-export async function events(world: PageWorld, asked: Asked): Promise<View<PageEvent>> {
+export async function events(world: PageWorld, { query }: Asked): Promise<View<PageEvent>> {
   const { daemon } = world;
-  const wanted = filterOf(asked.query);
+  const of = (name: string): string => query.get(name)?.trim() ?? '';
+  const wanted = { level: of('level'), folder: of('folder'), type: of('type'), text: of('text'), since: of('since') };
   const all = daemon.news.since(-Infinity);
-  const folders = daemon.config().folders.map(({ path }) => path);
-  const { list, aside } = wanted.since === '' ? recent(world, wanted, all) : await past(world, wanted, asked);
+  const { list, aside } =
+    wanted.since === ''
+      ? recent(world, wanted, { all, isAll: of('all') !== '' })
+      : await past(world, wanted, of('after'));
   return {
     title: 'Events',
     section: '/events',
     changesWith: ['news', 'command'],
     aside: html`<span class="muted">${aside}</span>`,
-    body: html`${filterForm(wanted, { folders, types: typesOf(all) })}
+    body: html`${filterForm(
+        wanted,
+        daemon.config().folders.map(({ path }) => path),
+        all.map(({ type }) => type).toSorted(),
+      )}
       <section class="card" id="events">${list}</section>`,
   };
 }
+
+/** `since`: a time as in `dropcast ls --since`; empty for the recent events. */
+type Filter = Readonly<Record<'level' | 'folder' | 'type' | 'text' | 'since', string>>;
 
 interface Listed {
   readonly list: Html;
   readonly aside: string;
 }
 
-function recent({ now }: PageWorld, wanted: Filter, all: readonly NewsLine[]): Listed {
+function recent(
+  { now }: PageWorld,
+  wanted: Filter,
+  { all, isAll }: { readonly all: readonly NewsLine[]; readonly isAll: boolean },
+): Listed {
   const found = all.filter((line) => isWanted(line, wanted)).toReversed();
-  const shown = found.slice(0, wanted.isAll ? undefined : MOST_SHOWN);
+  const shown = found.slice(0, isAll ? undefined : MOST_SHOWN);
   const rows = shown.map((line) => ({ ...line, key: `${line.seq}-${line.at}` }));
   return {
     aside: counted(found.length, 'event'),
     list: html`${found.length === 0 ? nothing(all.length) : eventTable('Events, newest first', rows, now)}
-    ${shown.length < found.length ? html`<p class="pages"><a href="${addressOf({ ...queryOf(wanted), all: 'yes' })}">All ${found.length}</a></p>` : ''}`,
+    ${shown.length < found.length && further({ ...wanted, all: 'yes' }, `All ${found.length}`)}`,
   };
 }
 
 /** Shows a page of kept events. A search looks at a limited number of lines; the link continues behind them. */
-async function past({ daemon, now }: PageWorld, wanted: Filter, { query }: Asked): Promise<Listed> {
+async function past({ daemon, now, memory }: PageWorld, wanted: Filter, after: string): Promise<Listed> {
   const { selection, problems } = readQuery({ since: wanted.since }, now);
-  const after = query.get('after') ?? '';
   const problem = problems[0] ?? whyNoCursor(after);
   if (problem !== null) return { aside: '', list: html`<p class="warn" role="alert">${visibleText(problem)}</p>` };
-  const { lines, next } = await keptEvents(daemon, { since: selection.since ?? 0, after, wanted });
+  const search = { since: selection.since ?? 0, after, wanted };
+  // Every event makes an open page ask again.
+  const { lines, next } = await memory.pastEvents(JSON.stringify([after, wanted]), () => searchKept(daemon, search));
   const rows = lines.map((line) => ({ ...line, key: line.cursor }));
   return {
     aside: 'oldest first',
     list: html`${rows.length === 0 ? emptyState(next === null ? 'No kept event matches.' : 'None so far.') : eventTable('Events, oldest first', rows, now)}
-    ${next === null ? '' : html`<p class="pages"><a href="${addressOf({ ...queryOf(wanted), after: next })}">Later events</a></p>`}`,
+    ${next !== null && further({ ...wanted, after: next }, 'Later events')}`,
   };
+}
+
+function further(query: Readonly<Record<string, string>>, words: string): Html {
+  return html`<p class="pages"><a href="${addressOf(query)}">${words}</a></p>`;
 }
 
 /** Pages of 500 lines that one view searches. */
 const MOST_SEARCHED = 10;
 
-/** How long a search is reused, in milliseconds: every event makes an open page ask again. */
-const REUSED_MS = 10_000;
-
-type Kept = Pick<PastPage, 'lines' | 'next'>;
-
-const lastSearch = new WeakMap<
-  Daemon,
-  { readonly key: string; readonly until: number; readonly found: Promise<Kept> }
->();
-
-interface Search {
-  /** Epoch milliseconds. */
-  readonly since: number;
-  readonly after: string;
-  readonly wanted: Filter;
-}
-
-function keptEvents(daemon: Daemon, search: Search): Promise<Kept> {
-  const key = JSON.stringify([search.after, search.wanted]);
-  const last = lastSearch.get(daemon);
-  if (last?.key === key && performance.now() < last.until) return last.found;
-  const found = searchKept(daemon, search);
-  lastSearch.set(daemon, { key, until: performance.now() + REUSED_MS, found });
-  return found;
-}
-
-async function searchKept({ ledger, config }: Daemon, { since, after, wanted }: Search): Promise<Kept> {
+async function searchKept(
+  { ledger, config }: Daemon,
+  { since, after, wanted }: { readonly since: number; readonly after: string; readonly wanted: Filter },
+): Promise<PastEvents> {
   const lines: PastLine[] = [];
   let cursor = after;
   for (let n = 0; n < MOST_SEARCHED; n += 1) {
@@ -119,27 +116,6 @@ async function searchKept({ ledger, config }: Daemon, { since, after, wanted }: 
   return { lines, next: cursor };
 }
 
-interface Filter {
-  readonly level: string;
-  readonly folder: string;
-  readonly type: string;
-  readonly text: string;
-  /** A time as in `dropcast ls --since`; empty for the recent events. */
-  readonly since: string;
-  readonly isAll: boolean;
-}
-
-function filterOf(query: URLSearchParams): Filter {
-  const of = (name: string): string => query.get(name)?.trim() ?? '';
-  const [level, folder, type, text, since] = [of('level'), of('folder'), of('type'), of('text'), of('since')];
-  return { level, folder, type, text, since, isAll: of('all') !== '' };
-}
-
-function queryOf(wanted: Filter): Readonly<Record<string, string>> {
-  const { isAll: _, ...filter } = wanted;
-  return filter;
-}
-
 function isWanted(line: KeptLine, { level, folder, type, text }: Filter): boolean {
   if (!isAtLeast(line, level) || (type !== '' && line.type !== type)) return false;
   if (folder !== '' && !isIn(line, folder)) return false;
@@ -148,27 +124,22 @@ function isWanted(line: KeptLine, { level, folder, type, text }: Filter): boolea
   return said.includes(text.toLowerCase());
 }
 
-function typesOf(lines: readonly NewsLine[]): readonly string[] {
-  return [...new Set(lines.map(({ type }) => type))].toSorted();
-}
-
 function filterForm(
   { level, folder, type, text, since }: Filter,
-  { folders, types }: { readonly folders: readonly string[]; readonly types: readonly string[] },
+  folders: readonly string[],
+  types: readonly string[],
 ): Html {
-  const choices = (label: string, values: readonly string[], chosen: string) => [
-    { value: '', label },
-    ...[...new Set([...values, ...(chosen === '' ? [] : [chosen])])].map((value) => ({ value, label: value })),
-  ];
-  const levels = [
-    { value: '', label: 'All' },
-    { value: 'warn', label: 'Warnings and errors' },
-    { value: 'error', label: 'Errors' },
+  const all = { value: '', label: 'All' };
+  const levels = [all, { value: 'warn', label: 'Warnings and errors' }, { value: 'error', label: 'Errors' }];
+  // A chosen value stays, even if no event has it.
+  const choices = (values: readonly string[], chosen: string) => [
+    all,
+    ...new Set([...values, chosen].filter((value) => value !== '')),
   ];
   return html`<form method="get" action="/events" class="row" id="filter">
     ${select('level', 'Level', level === 'info' ? '' : level, levels)}
-    ${select('type', 'Kind', type, choices('All', types, type))}
-    ${folders.length > 1 || folder !== '' ? select('folder', 'Folder', folder, choices('All', folders, folder)) : ''}
+    ${select('type', 'Kind', type, choices(types, type))}
+    ${(folders.length > 1 || folder !== '') && select('folder', 'Folder', folder, choices(folders, folder))}
     <label>File or text <input type="search" name="text" value="${text}" maxlength="200" spellcheck="false" /></label>
     <label
       >Since <input name="since" value="${since}" size="16" maxlength="40" placeholder="today, 7d, 2026-11-20"

@@ -2,12 +2,13 @@ import { basename } from 'node:path/posix';
 import {
   badge,
   button,
+  card,
   confirmed,
+  counted,
   facts,
   named,
   span,
   table,
-  time,
   visibleText,
   fileSize,
   grouped,
@@ -19,9 +20,8 @@ import { html, raw } from 'hono/html';
 import { reasonWords } from '../../../view/files/progress-words.ts';
 import { showAll, type ShowView, type Span } from '../../../view/files/show-view.ts';
 import type { Facts } from '../../../pipeline/file/facts.ts';
-import { fileAddress, stageBadge, momentAndSpan, breakable, filesAddress } from '../elements.ts';
+import { fileAddress, stageBadge, moment, momentAndSpan, breakable, filesAddress } from '../elements.ts';
 import { PageError, type Asked, type PageEvent, type PageWorld } from '../world.ts';
-import { clockTime } from '../../../view/words/text.ts';
 import type { Daemon } from '../../../daemon/daemon.ts';
 import type { FileView } from '../../../view/files/file-view.ts';
 
@@ -73,24 +73,22 @@ async function relatives({ daemon }: PageWorld, facts: Facts): Promise<Html | ''
 }
 
 function buttons({ id, state, local, code, first_since: firstSince }: ShowView['file']): Html {
-  const isIgnored = state === 'skipped' && code === 'ignored';
-  const isStanding =
-    ['failed', 'held', 'retrying', 'skipped'].includes(state) || local === 'waiting' || local === 'refused';
-  const isIgnorable = ['queued', 'awaiting upload', 'retrying', 'failed', 'held'].includes(state);
-  const mayBeFirst = ['queued', 'awaiting upload', 'retrying'].includes(state);
   const at = fileAddress(id);
+  const isIn = (...states: readonly string[]): boolean => states.includes(state);
+  const isStanding = isIn('failed', 'held', 'retrying', 'skipped') || local === 'waiting' || local === 'refused';
+  const again =
+    isIn('skipped') && code === 'ignored'
+      ? button(`${at}/unignore`, 'Stop ignoring it', 'main')
+      : isStanding && button(`${at}/retry`, 'Retry', 'main');
+  const order = firstSince === null ? button(`${at}/first`, 'Put first') : button(`${at}/unfirst`, 'Put back in line');
+  const leave = confirmed(`${at}/ignore`, {
+    first: 'Ignore',
+    question: 'dropcast leaves this file alone until its content changes or you retry it.',
+    second: 'Ignore this file',
+  });
   return html`<div class="row">
-    ${isIgnored ? button(`${at}/unignore`, 'Stop ignoring it', 'main') : isStanding ? button(`${at}/retry`, 'Retry', 'main') : ''}
-    ${mayBeFirst ? (firstSince === null ? button(`${at}/first`, 'Put first') : button(`${at}/unfirst`, 'Put back in line')) : ''}
-    ${
-      isIgnorable
-        ? confirmed(`${at}/ignore`, {
-            first: 'Ignore',
-            question: 'dropcast leaves this file alone until its content changes or you retry it.',
-            second: 'Ignore this file',
-          })
-        : ''
-    }
+    ${again} ${isIn('queued', 'awaiting upload', 'retrying') && order}
+    ${isIn('queued', 'awaiting upload', 'retrying', 'failed', 'held') && leave}
   </div>`;
 }
 
@@ -105,30 +103,24 @@ function asJson(shown: ShowView): Html {
 function attempts(history: ShowView['history'], now: number): Html | '' {
   const failed = history.map((line, n) => ({ ...line, n })).filter(({ failure }) => failure !== null);
   if (failed.length === 0) return '';
-  return html`<section class="card" data-key="attempts">
-    <div class="head"><h2>Failed attempts</h2></div>
-    ${table({
-      label: 'Failed attempts, latest first',
-      items: failed.toReversed(),
-      keyOf: ({ n }) => String(n),
-      columns: [
-        { heading: 'What failed', kind: 'main', cell: ({ note }) => visibleText(note ?? 'unknown reason') },
-        { heading: 'Then', cell: ({ state }) => badge(state === 'failed' ? 'bad' : 'notice', state) },
-        { heading: 'HTTP', kind: 'number', cell: ({ failure }) => String(failure?.status ?? '') },
-        {
-          heading: 'Code',
-          kind: 'minor',
-          cell: ({ failure }) => html`<code>${visibleText(failure?.code ?? '')}</code>`,
-        },
-        { heading: 'When', cell: ({ at }) => momentAndSpan(at, now) },
-      ],
-    })}
-  </section>`;
+  const list = table({
+    label: 'Failed attempts, latest first',
+    items: failed.toReversed(),
+    keyOf: ({ n }) => String(n),
+    columns: [
+      { heading: 'What failed', kind: 'main', cell: ({ note }) => visibleText(note ?? 'unknown reason') },
+      { heading: 'Then', cell: ({ state }) => badge(state === 'failed' ? 'bad' : 'notice', state) },
+      { heading: 'HTTP', kind: 'number', cell: ({ failure }) => String(failure?.status ?? '') },
+      { heading: 'Code', kind: 'minor', cell: ({ failure }) => html`<code>${visibleText(failure?.code ?? '')}</code>` },
+      { heading: 'When', cell: ({ at }) => momentAndSpan(at, now) },
+    ],
+  });
+  return card({ title: 'Failed attempts', key: 'attempts', wide: list });
 }
 
 function historyList(history: ShowView['history'], now: number): Html {
   return html`<details class="card fold" data-key="history">
-    <summary>History: ${history.length} ${history.length === 1 ? 'line' : 'lines'}</summary>
+    <summary>History: ${counted(history.length, 'line')}</summary>
     <div class="body">
       ${facts(
         history.map(({ at, state, note }) => [
@@ -161,51 +153,48 @@ function spanBars(spans: readonly Span[], now: number): Html | '' {
   if (first === undefined) return '';
   const from = first.started_at;
   const to = Math.max(...spans.map((one) => one.started_at + one.duration_ms), from + 1);
-  const scale = (atMs: number): string => ((100 * (atMs - from)) / (to - from)).toFixed(2);
-  return html`<section class="card" data-key="steps">
-    <div class="head"><h2>Steps</h2></div>
-    <ol class="spans">
-      ${spans.map(
-        ({ step, started_at: startedAt, ended_at: endedAt, duration_ms: durationMs }) =>
-          html`<li class="${endedAt === null ? 'now' : 'done'}">
-            <strong>${step}</strong>
-            <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-              <rect
-                x="${scale(startedAt)}"
-                y="1"
-                height="6"
-                width="${Math.max(0.6, Number(scale(startedAt + durationMs)) - Number(scale(startedAt)))}"
-              />
-            </svg>
-            <span>${span(durationMs)}${endedAt === null ? ' so far' : ''}</span>
-            <span class="muted">from ${time(startedAt, clockTime(startedAt, now))}</span>
-          </li>`,
-      )}
-    </ol>
-  </section>`;
+  const scale = (atMs: number): number => Math.round((10_000 * (atMs - from)) / (to - from)) / 100;
+  const line = ({ step, started_at: startedAt, ended_at: endedAt, duration_ms: durationMs }: Span): Html => {
+    const [x, end] = [scale(startedAt), scale(startedAt + durationMs)];
+    return html`<li class="${endedAt === null ? 'now' : 'done'}">
+      <strong>${step}</strong>
+      <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+        <rect x="${x}" y="1" height="6" width="${Math.max(0.6, end - x)}" />
+      </svg>
+      <span>${span(durationMs)}${endedAt === null ? ' so far' : ''}</span>
+      <span class="muted">from ${moment(startedAt, now)}</span>
+    </li>`;
+  };
+  return card({
+    title: 'Steps',
+    key: 'steps',
+    wide: html`<ol class="spans">
+      ${spans.map(line)}
+    </ol>`,
+  });
 }
 
 /** Shows where the file is, and its names on both sides. */
 export function whereFacts(file: FileView, { folder, path }: Pick<Facts, 'folder' | 'path'>): Html {
-  return html`<section class="card" data-key="where">
-    <div class="head"><h2>Where it is</h2></div>
-    <div class="body">
-      ${facts([
-        ['Folder', html`<a href="${filesAddress({ folder })}">${named(folder)}</a>`],
-        ['Path', named(path)],
-        ['Size', file.size < 1_000 ? fileSize(file.size) : `${fileSize(file.size)} (${grouped(file.size)} bytes)`],
-        ['Local file', file.local],
-        ['Link file', file.link_file === null ? null : named(file.link_file)],
-        ['Host', file.host === null ? null : named(file.host)],
-        ['File id', code(file.id)],
-        ['Video id', file.video_id === null ? null : code(file.video_id)],
-        ['Watch', file.embed_url === null ? null : outside(file.embed_url, 'Open the video')],
-        ['The service says', file.remote_status],
-        ['Imported from', file.source_url],
-        ['SHA-256', file.sha256 === null ? null : code(file.sha256)],
-      ])}
-    </div>
-  </section>`;
+  const rows = facts([
+    ['Folder', html`<a href="${filesAddress({ folder })}">${named(folder)}</a>`],
+    ['Path', named(path)],
+    ['Size', file.size < 1_000 ? fileSize(file.size) : `${fileSize(file.size)} (${grouped(file.size)} bytes)`],
+    ['Local file', file.local],
+    ['Link file', ifKnown(file.link_file, named)],
+    ['Host', ifKnown(file.host, named)],
+    ['File id', code(file.id)],
+    ['Video id', ifKnown(file.video_id, code)],
+    ['Watch', ifKnown(file.embed_url, (url) => outside(url, 'Open the video'))],
+    ['The service says', file.remote_status],
+    ['Imported from', file.source_url],
+    ['SHA-256', ifKnown(file.sha256, code)],
+  ]);
+  return card({ title: 'Where it is', key: 'where', body: rows });
+}
+
+function ifKnown<T>(value: T | null, show: (value: T) => Html): Html | null {
+  return value === null ? null : show(value);
 }
 
 /** Shows the metadata for the service, and the rule that sets it. */
@@ -222,37 +211,21 @@ export function planFacts(
       ${at === undefined ? 'not published yet' : html`published ${momentAndSpan(at, now)}`} ${feedLink(feed, feedLinks)}
     </li>`;
   });
-  return html`<section class="card" data-key="plan">
-    <div class="head"><h2>What is sent</h2></div>
-    <div class="body">
-      ${facts([
-        [
-          'Channel',
-          file.channel === null
-            ? null
-            : html`<a href="${filesAddress({ channel: file.channel })}">${named(file.channel)}</a>`,
-        ],
-        ['Title', file.title === null ? null : named(file.title)],
-        ['Description', file.description === null ? null : named(file.description)],
-        ['Tags', file.tags.length === 0 ? null : visibleText(file.tags.join(', '))],
-        [
-          'Feeds',
-          feeds.length === 0
-            ? null
-            : html`<ul class="examples">
-                ${feeds}
-              </ul>`,
-        ],
-        ['Priority', file.priority],
-        ['Ready by', file.ready_by === null ? null : momentAndSpan(file.ready_by, now)],
-        [
-          'First',
-          file.first_since === null ? null : html`before all others, since ${momentAndSpan(file.first_since, now)}`,
-        ],
-        ['Rule', ruleWords(file.rule, config)],
-      ])}
-    </div>
-  </section>`;
+  const list = html`<ul class="examples">
+    ${feeds}
+  </ul>`;
+  const rows = facts([
+    ['Channel', ifKnown(file.channel, (channel) => html`<a href="${filesAddress({ channel })}">${named(channel)}</a>`)],
+    ['Title', ifKnown(file.title, named)],
+    ['Description', ifKnown(file.description, named)],
+    ['Tags', file.tags.length === 0 ? null : visibleText(file.tags.join(', '))],
+    ['Feeds', feeds.length === 0 ? null : list],
+    ['Priority', file.priority],
+    ['Ready by', ifKnown(file.ready_by, (at) => momentAndSpan(at, now))],
+    ['First', ifKnown(file.first_since, (at) => html`before all others, since ${momentAndSpan(at, now)}`)],
+    ['Rule', ruleWords(file.rule, config)],
+  ]);
+  return card({ title: 'What is sent', key: 'plan', body: rows });
 }
 
 function feedLink(feed: string, feedLinks: Daemon['feedLinks']): Html | '' {

@@ -27,7 +27,7 @@ import {
   nameCell,
 } from '../elements.ts';
 import { filters, isFiltered } from '../files/filters.ts';
-import { notice, noticeOf, bulkCommands } from '../files/bulk-commands.ts';
+import { notice, bulkCommands } from '../files/bulk-commands.ts';
 import { PageError, type Asked, type PageEvent, type PageWorld } from '../world.ts';
 import type { FileView } from '../../../view/files/file-view.ts';
 import { reasonWords } from '../../../view/files/progress-words.ts';
@@ -36,46 +36,33 @@ const perPage = 50;
 
 /** Shows selected files, newest first. */
 export async function files(
-  { daemon, now, mayChange, outcomes }: PageWorld,
+  { daemon, now, mayChange, memory }: PageWorld,
   { query: asked }: Asked,
 ): Promise<View<PageEvent>> {
   const query = queryOf(asked);
   const { selection, problems } = readQuery(query, now);
   const [after, before, upTo] = ['after', 'before', 'top'].map((word) => asked.get(word) ?? undefined);
+  const isSettlingTold = selection.stages?.includes('settling') === true;
   const range = { after, before, upTo, limit: perPage };
-  const settlingFirst = selection.stages?.includes('settling') === true;
-  const view = await filesOf(daemon.ledger, daemon, {
-    selection,
-    range,
-    isCounted: true,
-    isSettlingTold: settlingFirst,
-  });
-  const done = noticeOf(asked);
-  const counts = view.counts;
+  const view = await filesOf(daemon.ledger, daemon, { selection, range, isCounted: true, isSettlingTold });
+  const outcome = memory.outcomes.find(asked.get('outcome'));
   const isFirst = after === undefined && before === undefined;
-  const newer =
-    isFirst && upTo !== undefined
-      ? filesIn(await daemon.ledger.counts({ where: { ...selection, newerThan: upTo }, by: [] }))
-      : 0;
-  const title = counted(view.total, 'file');
-  const isEmpty = view.files.length + view.settling.length === 0;
+  const where = { ...selection, newerThan: upTo };
+  const newer = isFirst && upTo !== undefined ? filesIn(await daemon.ledger.counts({ where, by: [] })) : 0;
+  const live = filesAddress(query, { top: upTo ?? view.newest, outcome: asked.get('outcome') });
   const rows = fileRows(view.files, { now, hasTicks: mayChange });
   return {
     title: 'Files',
     section: '/files',
     changesWith: ['arrival', 'file', 'failure', 'command', 'progress'],
-    aside: html`<span class="muted">${title}</span>`,
-    body: html`${problems.map((problem) => html`<p class="warn">${problem}</p>`)}
-      ${notice(done, { query, outcome: outcomes.find(asked.get('outcome') ?? '') })}
-      ${counts === undefined ? '' : filters(query, counts)}
-      <section
-        class="card"
-        id="files"
-        data-live-address="${isFirst ? filesAddress(query, { top: upTo ?? view.newest ?? undefined, ...done, outcome: asked.get('outcome') ?? undefined }) : ''}"
-      >
-        ${newer === 0 ? '' : html`<p class="newer"><a href="${filesAddress(query)}">${grouped(newer)} new</a></p>`}
-        ${view.settling.length === 0 ? '' : settlingRows(view.settling)} ${isEmpty ? nothing(query) : ''}
-        ${view.files.length === 0 ? '' : mayChange ? manyForm(query, view.total, rows) : rows} ${pages(query, view)}
+    aside: html`<span class="muted">${counted(view.total, 'file')}</span>`,
+    body: html`${problems.map((problem) => html`<p class="warn">${problem}</p>`)} ${outcome && notice(outcome, query)}
+      ${view.counts && filters(query, view.counts)}
+      <section class="card" id="files" data-live-address="${isFirst && live}">
+        ${newer > 0 && html`<p class="newer"><a href="${filesAddress(query)}">${grouped(newer)} new</a></p>`}
+        ${view.settling.length > 0 && settlingRows(view.settling)}
+        ${view.files.length + view.settling.length === 0 && nothing(query)}
+        ${view.files.length > 0 && (mayChange ? manyForm(query, view.total, rows) : rows)} ${pages(query, view)}
       </section>`,
   };
 }
@@ -91,11 +78,11 @@ function nothing(query: FileQuery): Html {
 /** Links to older and newer pages. Uses cursors, so that new rows do not shift a page. */
 function pages(query: FileQuery, { next, previous }: FilesView): Html | '' {
   if (next === null && previous === null) return '';
-  const to = (place: Readonly<Record<string, string>>, label: string, isThere: boolean): Html | '' =>
-    isThere ? html`<a href="${filesAddress(query, place)}">${label}</a>` : '';
+  const to = (label: string, place: Readonly<Record<string, string>> = {}): Html =>
+    html`<a href="${filesAddress(query, place)}">${label}</a>`;
   return html`<nav class="pages" aria-label="Pages">
-    ${to({}, 'Newest', previous !== null)} ${to({ before: previous ?? '' }, 'Newer', previous !== null)}
-    ${to({ after: next ?? '' }, 'Older', next !== null)}
+    ${previous !== null && html`${to('Newest')} ${to('Newer', { before: previous })}`}
+    ${next !== null && to('Older', { after: next })}
   </nav>`;
 }
 

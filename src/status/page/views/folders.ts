@@ -2,6 +2,8 @@ import {
   addressOf,
   badge,
   button,
+  card,
+  confirmed,
   counted,
   emptyState,
   facts,
@@ -21,7 +23,7 @@ import { pauseWords } from '../../../view/waits.ts';
 import type { FolderStatus } from '../../../intake/folder-status.ts';
 import { operatorCommand } from '../../../service-user.ts';
 import { countsAsRead, stagesAndEnds } from '../../../view/stages.ts';
-import { momentAndSpan, filesAddress } from '../elements.ts';
+import { momentAndSpan, filesAddress, hidden } from '../elements.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
 
 /** Shows how each folder is watched, what it contains, and what is left alone and why. */
@@ -33,7 +35,7 @@ export function folders(world: PageWorld): View<PageEvent> {
     section: '/folders',
     changesWith: ['arrival', 'file', 'folder', 'operator-pause', 'command', 'reload'],
     aside: html`<span class="muted">${counted(all.length, 'folder')}</span> <a href="/audit">Audit</a>`,
-    body: html`${pausedAll(world)} ${all.map((folder) => card(folder, world))}`,
+    body: html`${pausedAll(world)} ${all.map((folder) => folderCard(folder, world))}`,
   };
 }
 
@@ -46,28 +48,23 @@ function pausedAll({ daemon, now }: PageWorld): Html | '' {
   </p>`;
 }
 
-function card(folder: FolderStatus, { daemon, now, mayChange }: PageWorld): Html {
+function folderCard(folder: FolderStatus, { daemon, now, mayChange }: PageWorld): Html {
   const { path, state, why } = folder;
   const pause = daemon.pauses.list().find((each) => each.folder === path) ?? null;
-  return html`<section class="card" id="${path}" data-key="folder-${path}">
-    <div class="head">
-      <h2>${named(path)}</h2>
-      <div class="row middle">
-        ${pause === null ? '' : badge('notice', 'paused')} ${badge(...BADGES[state])}
-        ${mayChange ? (pause === null ? pauseForm(path) : resumeButton(path)) : ''}
-      </div>
-    </div>
-    <div class="body">
-      ${pause === null ? '' : html`<p class="why">Its files wait: ${visibleText(pauseWords(pause, now))}.</p>`}
-      ${why === null ? '' : html`<p class="${state === 'frozen' ? 'warn' : 'why'}">${visibleText(wholeSentence(why))}</p>`}
-      ${mayChange && pause === null ? acceptForm(folder, daemon) : ''} ${facts(factsOf(folder, now))} ${inside(folder)}
-    </div>
-    ${refused(folder)}
-  </section>`;
-}
-
-function resumeButton(folder: string): Html {
-  return button(`/folders/resume${addressOf({ folder })}`, html`Resume${unseen(` ${folder}`)}`);
+  const resume = button(`/folders/resume${addressOf({ folder: path })}`, html`Resume${unseen(` ${path}`)}`);
+  return card({
+    title: named(path),
+    id: path,
+    key: `folder-${path}`,
+    aside: html`<div class="row middle">
+      ${pause && badge('notice', 'paused')} ${badge(...BADGES[state])}
+      ${mayChange && (pause === null ? pauseForm(path) : resume)}
+    </div>`,
+    body: html`${pause && html`<p class="why">Its files wait: ${visibleText(pauseWords(pause, now))}.</p>`}
+    ${why !== null && html`<p class="${state === 'frozen' ? 'warn' : 'why'}">${visibleText(wholeSentence(why))}</p>`}
+    ${mayChange && pause === null && acceptForm(folder, daemon)} ${facts(factsOf(folder, now))} ${inside(folder)}`,
+    wide: refused(folder),
+  });
 }
 
 /** Pauses a folder: running work finishes, but nothing new starts. */
@@ -85,14 +82,12 @@ function acceptForm({ path, accounts }: FolderStatus, { folders }: Pick<PageWorl
   const claim = folders.frozenFolders().find((each) => each.path === path)?.claim;
   if (claim === undefined) return '';
   const known = Object.values(accounts.known).reduce((sum, files) => sum + files, 0);
-  return html`<details class="confirm" data-key="accept">
-    <summary>Resume…</summary>
-    <form method="post" action="/folders/accept${addressOf({ folder: path })}">
-      <input type="hidden" name="claim" value="${claim}" />
-      <p>You state: ${visibleText(claim)}. dropcast knows ${counted(known, 'file')} in it.</p>
-      <button class="danger">Resume as stated${unseen(` ${path}`)}</button>
-    </form>
-  </details>`;
+  return confirmed(`/folders/accept${addressOf({ folder: path })}`, {
+    first: 'Resume…',
+    question: `You state: ${visibleText(claim)}. dropcast knows ${counted(known, 'file')} in it.`,
+    second: html`Resume as stated${unseen(` ${path}`)}`,
+    fields: hidden([['claim', claim]]),
+  });
 }
 
 const BADGES: Readonly<Record<FolderStatus['state'], readonly [BadgeKind, string]>> = {
@@ -143,12 +138,10 @@ function inside({ path, accounts }: FolderStatus): Html {
     <ul class="counts">
       ${counts
         .filter(([, count]) => count > 0)
-        .map(
-          ([name, count, link]) =>
-            html`<li>
-              ${link === undefined ? html`<strong>${grouped(count)}</strong> ${name}` : html`<a href="${link}"><strong>${grouped(count)}</strong> ${name}</a>`}
-            </li>`,
-        )}
+        .map(([name, count, link]) => {
+          const words = html`<strong>${grouped(count)}</strong> ${name}`;
+          return html`<li>${link === undefined ? words : html`<a href="${link}">${words}</a>`}</li>`;
+        })}
     </ul>
   </div>`;
 }

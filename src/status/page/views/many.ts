@@ -20,7 +20,8 @@ import { PageError, type Asked, type PageEvent, type PageWorld } from '../world.
 export async function many({ daemon, now, mayChange }: PageWorld, { query }: Asked): Promise<View<PageEvent>> {
   const { command, wanted } = manyOf(query, now);
   const back = html`<p><a href="${filesAddress(queryOf(query))}">Back to the files</a></p>`;
-  if (command.needsChannel === true && wanted.channel === '') return askChannel(command, daemon, query);
+  if (command.needsChannel === true && wanted.channel === '')
+    return askChannel(command, await channelsToChoose(daemon), query);
   const planned = await command.run(daemon, wanted, { isPlanned: true });
   const { files, requests, refused, left = [] } = planned;
   const title = `${command.label}: ${counted(files, 'file')}`;
@@ -46,12 +47,7 @@ export async function many({ daemon, now, mayChange }: PageWorld, { query }: Ask
 
 const mostRefused = 20;
 
-async function askChannel(
-  command: BulkCommand,
-  daemon: PageWorld['daemon'],
-  query: URLSearchParams,
-): Promise<View<PageEvent>> {
-  const channels = await channelsToChoose(daemon);
+function askChannel(command: BulkCommand, channels: readonly string[], query: URLSearchParams): View<PageEvent> {
   return {
     title: command.label,
     section: '/files',
@@ -60,12 +56,7 @@ async function askChannel(
       <form method="get" action="/files/many" class="body">
         ${hidden([...query].filter(([word]) => word !== 'to'))}
         <p>${command.deed}</p>
-        ${select(
-          'to',
-          'Channel',
-          '',
-          channels.map((value) => ({ value, label: value })),
-        )}
+        ${select('to', 'Channel', '', channels)}
         <div class="row"><button class="main">Show what it costs</button></div>
       </form>
     </section>`,
@@ -93,8 +84,10 @@ export function manyOf(
 /** The form has no `action`, so it posts to this view's address, which identifies the files. */
 function form(label: string, planned: BulkResult): Html {
   return html`<form method="post">
-    <input type="hidden" name="files" value="${planned.files}" />
-    <input type="hidden" name="these" value="${digestOf(planned)}" />
+    ${hidden([
+      ['files', String(planned.files)],
+      ['these', digestOf(planned)],
+    ])}
     <button class="main">${label}</button>
   </form>`;
 }
@@ -102,14 +95,11 @@ function form(label: string, planned: BulkResult): Html {
 /** Explains that the confirmation was for different files than are selected now. */
 function wasWords(was: string | null, files: number): Html | '' {
   if (was === null || !/^\d{1,9}$/.test(was)) return '';
-  if (Number(was) === files)
-    return html`<p class="warn" role="alert">
-      Nothing was done: the selection contained other files when you were asked.
-    </p>`;
-  return html`<p class="warn" role="alert">
-    Nothing was done: it concerned ${counted(Number(was), 'file')} when you were asked, and concerns
-    ${counted(files, 'file')} now.
-  </p>`;
+  const why =
+    Number(was) === files
+      ? 'the selection contained other files when you were asked'
+      : `it concerned ${counted(Number(was), 'file')} when you were asked, and concerns ${counted(files, 'file')} now`;
+  return html`<p class="warn" role="alert">Nothing was done: ${why}.</p>`;
 }
 
 function budgetWords(requests: number, { daemon, now }: Pick<PageWorld, 'daemon' | 'now'>): Html | string {

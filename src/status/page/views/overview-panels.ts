@@ -2,6 +2,8 @@ import { posix } from 'node:path';
 import {
   addressOf,
   badge,
+  card,
+  confirmed,
   counted,
   grouped,
   named,
@@ -36,24 +38,23 @@ export function needsYouPanel(
   { now, channels }: { readonly now: number; readonly channels: readonly string[] | null },
 ): Html | '' {
   if (files === 0) return '';
-  return html`<section class="card" data-key="needs-you" aria-labelledby="needs-you">
-    <div class="head">
-      <h2 id="needs-you">Needs you</h2>
-      <span class="muted">${counted(files, 'file')}</span>
-    </div>
-    <ul class="causes">
-      ${causes.map((cause) => html`<li data-key="cause-${cause.key}">${one(cause, now)} ${channels === null ? '' : deeds(cause, channels)}</li>`)}
-    </ul>
-    ${
-      more.causes === 0
-        ? ''
-        : html`<p class="body">
-            <a href="/files?state=${needsYou}"
-              >And ${counted(more.files, 'file')} for ${counted(more.causes, 'other reason')}</a
-            >
-          </p>`
-    }
-  </section>`;
+  const others = html`<p class="body">
+    <a href="/files?state=${needsYou}"
+      >And ${counted(more.files, 'file')} for ${counted(more.causes, 'other reason')}</a
+    >
+  </p>`;
+  return card({
+    title: 'Needs you',
+    key: 'needs-you',
+    landmark: 'Needs you',
+    aside: html`<span class="muted">${counted(files, 'file')}</span>`,
+    wide: [
+      html`<ul class="causes">
+        ${causes.map((cause) => html`<li data-key="cause-${cause.key}">${one(cause, now)} ${channels && deeds(cause, channels)}</li>`)}
+      </ul>`,
+      more.causes === 0 ? '' : others,
+    ],
+  });
 }
 
 function one({ key, title, next, files, since, examples }: CauseView, now: number): Html {
@@ -93,12 +94,7 @@ function sendElsewhere(key: string, which: string, channels: readonly string[]):
   if (channels.length === 0) return '';
   return html`<form method="get" action="/files/many">
     ${hidden([['do', 'send elsewhere'], ['which', 'all'], ...selectionOf(key)])}
-    ${select(
-      'to',
-      `Send ${which} to`,
-      undefined,
-      channels.map((value) => ({ value, label: value })),
-    )}
+    ${select('to', `Send ${which} to`, undefined, channels)}
     <button>Send…</button>
   </form>`;
 }
@@ -111,19 +107,17 @@ function selectionOf(cause: string): URLSearchParams {
 /** Lists files in progress in order of arrival, so that rows keep their places. */
 export function nowPanel({ files, more }: Picture['now'], now: number): Html | '' {
   if (files.length === 0) return '';
-  return html`<section class="card" data-key="now">
-    <div class="head"><h2>Now</h2></div>
-    ${table({
-      label: 'Files under way',
-      items: files,
-      keyOf: ({ id }) => id,
-      columns: [
-        { heading: 'File', kind: 'main', cell: fileCell },
-        { heading: 'State', cell: (file) => html`${stageCell(file)} ${whenCell(file, now)}` },
-      ],
-    })}
-    ${more === 0 ? '' : html`<p class="body muted">And ${grouped(more)} more: each stage above leads to its files.</p>`}
-  </section>`;
+  const list = table({
+    label: 'Files under way',
+    items: files,
+    keyOf: ({ id }) => id,
+    columns: [
+      { heading: 'File', kind: 'main', cell: fileCell },
+      { heading: 'State', cell: (file) => html`${stageCell(file)} ${whenCell(file, now)}` },
+    ],
+  });
+  const rest = html`<p class="body muted">And ${grouped(more)} more: each stage above leads to its files.</p>`;
+  return card({ title: 'Now', key: 'now', wide: [list, more === 0 ? '' : rest] });
 }
 
 function fileCell({ id, path, kind }: NowFile): Html {
@@ -172,22 +166,20 @@ export function hostsPanel(fleet: FleetStatus | null, now: number): Html | '' {
   const troubles = fleetTroubles(fleet, now);
   const { hosts } = fleet;
   if (troubles.length === 0 && hosts.length < 2 && hosts.every(({ state }) => state === 'running')) return '';
-  return html`<section class="card" data-key="hosts">
-    <div class="head"><h2>Hosts</h2></div>
-    ${troubles.map((words) => html`<p class="body warn">${visibleText(words)}</p>`)}
-    ${table({
-      label: 'Hosts of this fleet',
-      items: hosts,
-      keyOf: ({ name }) => name,
-      columns: [
-        { heading: 'Host', kind: 'main', cell: nameCell },
-        { heading: 'State', cell: ({ state }) => badge(HOST_BADGES[state], state) },
-        { heading: 'Activity', cell: (host) => doesCell(host, now) },
-        { heading: 'Version', kind: 'minor', cell: ({ version }) => visibleText(version) },
-        { heading: 'Last heard', kind: 'minor', cell: ({ heard_at: at }) => moment(at, now) },
-      ],
-    })}
-  </section>`;
+  const list = table({
+    label: 'Hosts of this fleet',
+    items: hosts,
+    keyOf: ({ name }) => name,
+    columns: [
+      { heading: 'Host', kind: 'main', cell: nameCell },
+      { heading: 'State', cell: ({ state }) => badge(HOST_BADGES[state], state) },
+      { heading: 'Activity', cell: (host) => doesCell(host, now) },
+      { heading: 'Version', kind: 'minor', cell: ({ version }) => visibleText(version) },
+      { heading: 'Last heard', kind: 'minor', cell: ({ heard_at: at }) => moment(at, now) },
+    ],
+  });
+  const warnings = troubles.map((words) => html`<p class="body warn">${visibleText(words)}</p>`);
+  return card({ title: 'Hosts', key: 'hosts', wide: [...warnings, list] });
 }
 
 const HOST_BADGES: Readonly<Record<HostView['state'], BadgeKind>> = {
@@ -214,34 +206,30 @@ export function feedsPanel(
   { daemon, now, mayChange }: Pick<PageWorld, 'daemon' | 'now' | 'mayChange'>,
 ): Html | '' {
   if (feeds.length === 0) return '';
-  return html`<section class="card" data-key="feeds">
-    <div class="head"><h2>Feeds</h2></div>
-    ${table({
-      label: 'Feeds',
-      items: feeds,
-      keyOf: ({ feed }) => feed,
-      columns: [
-        { heading: 'Feed', kind: 'main', cell: ({ feed }) => feedCell(feed, daemon.feedLinks) },
-        {
-          heading: 'Published',
-          cell: ({ published_at: at }) =>
-            at === null ? html`<span class="muted">not yet</span>` : momentAndSpan(at, now),
-        },
-        { heading: 'Next', cell: (feed) => html`${next(feed, now)} ${mayChange ? publishButton(feed) : ''}` },
-      ],
-    })}
-  </section>`;
+  const list = table({
+    label: 'Feeds',
+    items: feeds,
+    keyOf: ({ feed }) => feed,
+    columns: [
+      { heading: 'Feed', kind: 'main', cell: ({ feed }) => feedCell(feed, daemon.feedLinks) },
+      {
+        heading: 'Published',
+        cell: ({ published_at: at }) =>
+          at === null ? html`<span class="muted">not yet</span>` : momentAndSpan(at, now),
+      },
+      { heading: 'Next', cell: (feed) => html`${next(feed, now)} ${mayChange && publishButton(feed)}` },
+    ],
+  });
+  return card({ title: 'Feeds', key: 'feeds', wide: list });
 }
 
 function publishButton({ feed, waiting }: FeedView): Html {
-  const question = `${counted(waiting, 'newer file')}, 1 request to the service.`;
-  return html`<details class="confirm">
-    <summary>Publish…${unseen(` ${feed}`)}</summary>
-    <form method="post" action="/feeds/publish${addressOf({ feed })}">
-      <p>${question}</p>
-      <button>Publish now${unseen(` ${feed}`)}</button>
-    </form>
-  </details>`;
+  return confirmed(`/feeds/publish${addressOf({ feed })}`, {
+    first: html`Publish…${unseen(` ${feed}`)}`,
+    question: `${counted(waiting, 'newer file')}, 1 request to the service.`,
+    second: html`Publish now${unseen(` ${feed}`)}`,
+    kind: 'plain',
+  });
 }
 
 function feedCell(feed: string, feedLinks: Daemon['feedLinks']): Html {

@@ -1,6 +1,7 @@
 import {
   badge,
   barChart,
+  card,
   counted,
   emptyState,
   fileSize,
@@ -15,12 +16,12 @@ import {
 } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { ExpectationView } from '../../../pipeline/expectation.ts';
-import { limitSentence } from '../../../view/outlook.ts';
+import { allowedWords, limitSentence } from '../../../view/outlook.ts';
 import type { BudgetView, DayView, LivePicture, Picture, Sentence, StageView } from '../../../view/picture/picture.ts';
 import { stageWord } from '../../../view/stages.ts';
 import { whyWords } from '../../../view/waits.ts';
-import { rate, clockTime } from '../../../view/words/text.ts';
-import { expectationWords } from '../../../view/words/picture-words.ts';
+import { capitalised, rate, clockTime } from '../../../view/words/text.ts';
+import { deafWords, expectationWords } from '../../../view/words/picture-words.ts';
 import { filesAddress, channelsToChoose, moment } from '../elements.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
 import { feedsPanel, hostsPanel, needsYouPanel, nowPanel } from './overview-panels.ts';
@@ -119,16 +120,11 @@ function budgetPanel({ used, limit, others, blocked_until: blocked, reported, fr
   const all = Math.min(limit, used + others);
   const width = (part: number): string => String(Math.round((1_000 * Math.min(part, limit)) / Math.max(1, limit)) / 10);
   const [first] = frees;
-  return html`<section class="card" data-key="budget">
-    <div class="head"><h2>API requests</h2></div>
-    <div class="body">
-      <svg
-        class="gauge"
-        viewBox="0 0 100 8"
-        preserveAspectRatio="none"
-        role="img"
-        aria-label="${grouped(all)} of ${grouped(limit)} requests of an hour are used"
-      >
+  const said = `${grouped(all)} of ${grouped(limit)} requests of an hour are used`;
+  return card({
+    title: 'API requests',
+    key: 'budget',
+    body: html`<svg class="gauge" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="${said}">
         <rect class="rest" width="100" height="8" />
         <rect class="others" width="${width(all)}" height="8" />
         <rect class="own" width="${width(used)}" height="8" />
@@ -137,11 +133,10 @@ function budgetPanel({ used, limit, others, blocked_until: blocked, reported, fr
         <strong>${grouped(used)}</strong> of ${grouped(limit)} used in the last
         hour${others === 0 ? '' : `; others use about ${grouped(others)}`}.
       </p>
-      ${reported === null ? '' : html`<p>The service allows ${grouped(reported.left)} more until ${moment(reported.until, now)}.</p>`}
-      ${blocked === null ? '' : html`<p class="warn">Rate limited until ${moment(blocked, now)}.</p>`}
-      ${first === undefined || used === 0 ? '' : html`<p class="muted">${grouped(first.requests)} free again at ${moment(first.at, now)}.</p>`}
-    </div>
-  </section>`;
+      ${reported && html`<p>${capitalised(allowedWords(reported, now))}.</p>`}
+      ${blocked !== null && html`<p class="warn">Rate limited until ${moment(blocked, now)}.</p>`}
+      ${first && used > 0 && html`<p class="muted">${grouped(first.requests)} free again at ${moment(first.at, now)}.</p>`}`,
+  });
 }
 
 function dayPanel({ slots, done, failed, bytes }: DayView, now: number): Html | '' {
@@ -151,34 +146,35 @@ function dayPanel({ slots, done, failed, bytes }: DayView, now: number): Html | 
     count: slot.done + slot.failed,
     failed: slot.failed,
   }));
-  return html`<section class="card" data-key="day">
-    <div class="head">
-      <h2>Last 24 hours</h2>
-      <span class="muted"
-        >${counted(done, 'file')} live,
-        ${fileSize(bytes)}${failed === 0 ? '' : `; ${counted(failed, 'file')} failed or held`}</span
-      >
-    </div>
-    <div class="body">
-      ${barChart(bars, { label: 'Files per half hour', per: 'Half hour', unit: 'file', short: (name) => name.slice(-5) })}
-    </div>
-  </section>`;
+  const wrong = failed === 0 ? '' : `; ${counted(failed, 'file')} failed or held`;
+  return card({
+    title: 'Last 24 hours',
+    key: 'day',
+    aside: html`<span class="muted">${counted(done, 'file')} live, ${fileSize(bytes)}${wrong}</span>`,
+    body: barChart(bars, {
+      label: 'Files per half hour',
+      per: 'Half hour',
+      unit: 'file',
+      short: (name) => name.slice(-5),
+    }),
+  });
 }
 
 function expectedPanel({ expectations }: Pick<Picture, 'expectations'>, now: number): Html | '' {
   if (expectations.length === 0) return '';
-  return html`<section class="card" data-key="expected" aria-labelledby="expected">
-    <div class="head"><h2 id="expected">Expected</h2></div>
-    <ul class="causes">
-      ${expectations.map(
-        (each) =>
-          html`<li data-key="expected-${each.key}">
-            ${badge(BADGES[each.state], each.state)} <code>${visibleText(each.match)}</code> in
-            <a href="${filesAddress({ folder: each.folder })}">${named(each.folder)}</a>: ${expectationWords(each, now)}
-          </li>`,
-      )}
-    </ul>
-  </section>`;
+  const line = (each: ExpectationView): Html =>
+    html`<li data-key="expected-${each.key}">
+      ${badge(BADGES[each.state], each.state)} <code>${visibleText(each.match)}</code> in
+      <a href="${filesAddress({ folder: each.folder })}">${named(each.folder)}</a>: ${expectationWords(each, now)}
+    </li>`;
+  return card({
+    title: 'Expected',
+    key: 'expected',
+    landmark: 'Expected',
+    wide: html`<ul class="causes">
+      ${expectations.map(line)}
+    </ul>`,
+  });
 }
 
 const BADGES: Readonly<Record<ExpectationView['state'], BadgeKind>> = {
@@ -230,34 +226,28 @@ export function troublePanel(
   { waits, folders, deaf_targets: targets }: Pick<Picture, 'waits' | 'folders' | 'deaf_targets'>,
   now: number,
 ): Html | '' {
-  const listed = waits.filter(({ cause }) => cause !== 'database');
-  const others = folders.filter(({ state }) => state === 'scanning');
-  if (listed.length + others.length + targets.length === 0) return '';
+  const lines = [
+    ...waits
+      .filter(({ cause }) => cause !== 'database')
+      .map((wait) => {
+        const isFolder = wait.cause === 'folder';
+        const what = isFolder ? html`<a href="/folders">${named(wait.what)}</a>` : named(wait.what);
+        const why = visibleText(whyWords(wait, now));
+        return html`${badge(isFolder ? 'bad' : 'off', 'waits')} <strong>${what}</strong>: ${why}`;
+      }),
+    ...folders
+      .filter(({ state }) => state === 'scanning')
+      .map(({ path, state }) => html`${badge('notice', state)} <a href="/folders">${named(path)}</a>`),
+    ...targets.map(
+      (each) =>
+        html`${badge('notice', 'not notified')} ${visibleText(deafWords(each, now))}.
+          <code>dropcast notify test</code> tries it now.`,
+    ),
+  ];
+  if (lines.length === 0) return '';
   return html`<section class="card" data-key="trouble">
     <ul class="causes">
-      ${listed.map(
-        (wait) =>
-          html`<li>
-            ${badge(wait.cause === 'folder' ? 'bad' : 'off', 'waits')}
-            <strong
-              >${wait.cause === 'folder' ? html`<a href="/folders">${named(wait.what)}</a>` : named(wait.what)}</strong
-            >: ${visibleText(whyWords(wait, now))}
-          </li>`,
-      )}
-      ${others.map(({ path, state }) => html`<li>${badge('notice', state)} <a href="/folders">${named(path)}</a></li>`)}
-      ${targets.map(
-        ({ name, why, since, waiting }) =>
-          html`<li>
-            ${badge('notice', 'not notified')} <strong>${named(name)}</strong> has accepted nothing since
-            ${moment(since, now)}: ${visibleText(why)}. ${messagesWait(waiting)} <code>dropcast notify test</code> tries
-            it now.
-          </li>`,
-      )}
+      ${lines.map((line) => html`<li>${line}</li>`)}
     </ul>
   </section>`;
-}
-
-function messagesWait(waiting: number): string {
-  if (waiting === 0) return '';
-  return waiting === 1 ? '1 message waits.' : `${waiting} messages wait.`;
 }

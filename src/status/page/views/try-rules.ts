@@ -1,6 +1,7 @@
 import {
   addressOf,
   badge,
+  card,
   commandLine,
   counted,
   named,
@@ -18,9 +19,9 @@ import { PageError, type Asked, type PageEvent, type PageWorld } from '../world.
 import { report } from './configuration.ts';
 
 /** A form for the rules of one folder, and what they would do. Nothing is written. @throws {PageError} 404 */
-export function tryRulesForm({ daemon, trials, mayChange }: PageWorld, { query }: Asked): View<PageEvent> {
+export function tryRulesForm({ daemon, memory, mayChange }: PageWorld, { query }: Asked): View<PageEvent> {
   const config = daemon.config();
-  const trial = trials.find(query.get('trial') ?? '');
+  const trial = memory.trials.find(query.get('trial'));
   const folder = trial?.folder ?? query.get('folder') ?? '';
   const index = config.folders.findIndex(({ path }) => path === folder);
   if (index < 0) throw new PageError(404, 'This folder is not watched: choose one on the page of the configuration.');
@@ -51,7 +52,7 @@ ${text}</textarea>
 }
 
 function result(trial: TriedRules, { file }: Config): Html {
-  const { problems, report: told, why, plan, path } = trial;
+  const { problems, report: told, why, plan, path, folder, text } = trial;
   const isWrong = problems.some(({ severity }) => severity === 'error');
   return html`<section class="card" id="tried" role="status">
       <div class="head">
@@ -59,24 +60,23 @@ function result(trial: TriedRules, { file }: Config): Html {
         ${isWrong ? badge('bad', 'errors') : badge('good', 'valid rules')}
       </div>
       <div class="body">
-        ${problemList(problems)} ${why === null ? '' : html`<p class="warn">${visibleText(why)}.</p>`}
-        ${told === null ? '' : report({ ...told, folder: trial.folder, path })} ${plan === null ? '' : changes(plan)}
+        ${
+          problems.length > 0 &&
+          html`<ul class="findings">
+            ${problems.map(problemLine)}
+          </ul>`
+        }
+        ${why !== null && html`<p class="warn">${visibleText(why)}.</p>`} ${told && report({ ...told, folder, path })}
+        ${plan && changes(plan)}
       </div>
     </section>
-    ${isWrong ? '' : apply(trial, file)}`;
+    ${!isWrong && apply(text, folder, file)}`;
 }
 
-function problemList(problems: TriedRules['problems']): Html | '' {
-  if (problems.length === 0) return '';
-  return html`<ul class="findings">
-    ${problems.map(
-      ({ line, column, message, severity }) =>
-        html`<li>
-          ${badge(severity === 'error' ? 'bad' : 'notice', severity)} line ${line}, column ${column}:
-          ${visibleText(message)}
-        </li>`,
-    )}
-  </ul>`;
+function problemLine({ line, column, message, severity }: TriedRules['problems'][number]): Html {
+  return html`<li>
+    ${badge(severity === 'error' ? 'bad' : 'notice', severity)} line ${line}, column ${column}: ${visibleText(message)}
+  </li>`;
 }
 
 function changes({ waiting, sent }: NonNullable<TriedRules['plan']>): Html {
@@ -97,20 +97,16 @@ function changes({ waiting, sent }: NonNullable<TriedRules['plan']>): Html {
 }
 
 /** The configuration belongs to root, so the page writes it out for a shell. */
-function apply({ text, folder }: TriedRules, file: string): Html {
-  return html`<section class="card">
-    <div class="head">
-      <h2>To apply it</h2>
-      <button type="button" class="scripted" data-copy="yaml">Copy${unseen(' the rules')}</button>
-    </div>
-    <div class="body">
-      <p>
+function apply(text: string, folder: string, file: string): Html {
+  return card({
+    title: 'To apply it',
+    aside: html`<button type="button" class="scripted" data-copy="yaml">Copy${unseen(' the rules')}</button>`,
+    body: html`<p>
         Put this in place of <code>rules:</code> of ${named(folder)} in <code>${visibleText(file)}</code>, indented like
         the other keys of the folder:
       </p>
       <pre class="command" id="yaml" tabindex="0" role="region" aria-label="Rules">${visibleLines(text)}</pre>
       <p>Then see the changes, and apply them:</p>
-      ${commandLine(`${operatorCommand('dropcast reload --plan')}\n${operatorCommand('dropcast reload')}`)}
-    </div>
-  </section>`;
+      ${commandLine(`${operatorCommand('dropcast reload --plan')}\n${operatorCommand('dropcast reload')}`)}`,
+  });
 }

@@ -81,7 +81,9 @@ test('budget, feeds, day, pauses and frozen folders are said in words', async ()
 test('what is expected and missing, and a notification target that takes nothing, are said with their times', async () => {
   const words = text(await shown(busyPicture()));
   expect(words).toMatch(/missing evening\/\*\.mp4 in \/srv\/in : 1 of 2 files missing since 11:30/);
-  expect(words).toMatch(/not notified ops has accepted nothing since 11:50 : answered 503\. 3 messages wait\./);
+  expect(words).toMatch(
+    /not notified webhook &quot;ops&quot; has accepted nothing since 11:50: answered 503; 3 messages wait\./,
+  );
 });
 
 test('files that wait for a retry are counted in the stage that they will resume', async () => {
