@@ -19,24 +19,14 @@ interface AuditWorld {
   readonly logger: Logger;
 }
 
-export interface Audit extends AsyncDisposable {
-  start(): void;
-  /** @param mayAsk whether one request may be sent, for the number of videos */
-  cost(wanted: AuditWanted, mayAsk: boolean): Promise<AuditCost>;
-  /** @returns false if an audit is running */
-  begin(wanted: AuditWanted, by: string): Promise<boolean>;
-  /** Ends the running audit and keeps what it found. @returns false if none is running */
-  stop(): Promise<boolean>;
-  /** Why the running audit waits; null: for nothing, or for the request budget. */
-  trouble(): string | null;
-}
+export type Audit = ReturnType<typeof startAudit>;
 
 /** Milliseconds until the next step. While idle, another host may begin an audit. */
 const restMs = { again: 0, wait: 10_000, idle: 60_000, failed: 30_000 } as const;
 const costPatienceMs = 10_000;
 
 /** Runs the audit that the ledger asks for, in requests that no other work needs. */
-export function startAudit(world: AuditWorld): Audit {
+export function startAudit(world: AuditWorld) {
   const { ledger, library, budget, conductor, clock, logger } = world;
   const bell = createWakeUp();
   let current = new AbortController();
@@ -53,15 +43,15 @@ export function startAudit(world: AuditWorld): Audit {
     const run = (await ledger.note(auditNote)) as AuditRun | null;
     return run?.endedAt === null ? run : null;
   };
+  const broke = (err: unknown): 'failed' => {
+    logger.error('The audit failed; it is tried again', { err });
+    return 'failed';
+  };
   const work = async (): Promise<void> => {
     while (!closing.signal.aborted) {
       const step = world.turn.signal() === null ? 'idle' : await audit.step(current.signal).catch(broke);
       await bell.wait(restMs[step]);
     }
-  };
-  const broke = (err: unknown): 'failed' => {
-    logger.error('The audit failed; it is tried again', { err });
-    return 'failed';
   };
   const interrupt = (): void => {
     current.abort();
@@ -69,10 +59,9 @@ export function startAudit(world: AuditWorld): Audit {
     bell.ring();
   };
   return {
-    start: () => {
-      over = work();
-    },
-    cost: async (wanted, mayAsk) => {
+    start: (): void => void (over = work()),
+    /** @param mayAsk whether one request may be sent, for the number of videos */
+    cost: async (wanted: AuditWanted, mayAsk: boolean): Promise<AuditCost> => {
       const [sum] = await ledger.counts({ where: auditedFiles(wanted), by: [], withBytes: true });
       const { files = 0, bytes = 0 } = sum ?? {};
       const isAsked = mayAsk && (await maySpend());
@@ -82,20 +71,23 @@ export function startAudit(world: AuditWorld): Audit {
       const hours = spareHours(requests.list + requests.files, budget.room().limit);
       return { files, videos, requests, bytes: wanted.isQuick ? 0 : bytes, hours };
     },
-    begin: async (wanted, by) => {
+    /** @returns false if an audit is running */
+    begin: async (wanted: AuditWanted, by: string): Promise<boolean> => {
       if ((await running()) !== null) return false;
       await ledger.beginAudit(newAudit(wanted, by, await ledger.count(auditedFiles(wanted)), clock.now()));
       bell.ring();
       return true;
     },
-    stop: async () => {
+    /** Ends the running audit and keeps what it found. @returns false if none is running */
+    stop: async (): Promise<boolean> => {
       const run = await running();
       if (run !== null) await ledger.saveNote(auditNote, { ...run, step: 'stopped', endedAt: clock.now() });
       interrupt();
       return run !== null;
     },
-    trouble: () => audit.trouble()?.message ?? null,
-    [Symbol.asyncDispose]: async () => {
+    /** Why the running audit waits; null: for nothing, or for the request budget. */
+    trouble: (): string | null => audit.trouble()?.message ?? null,
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       closing.abort();
       interrupt();
       await over;

@@ -10,7 +10,6 @@ import type {
 } from '../pipeline/file/audit.ts';
 import type { Connection } from './connection.ts';
 import { remember } from './news-rows.ts';
-import type { AuditVideoTable } from './schema.ts';
 import { ask, readRecord } from './work.ts';
 import type { Work } from './work.ts';
 import type { SqlWords } from './words.ts';
@@ -26,6 +25,8 @@ const mostTitle = 500;
 
 // The condition is literal, because SQLite does not match a bound value against the condition of the partial index.
 const isUnknown = sql<boolean>`is_known = 0`;
+
+const listed = ['id', 'title', 'channel', 'duration', 'status'] as const;
 
 /** Stores the list of videos and the findings of an audit. */
 export function createAuditRows({ db, words, write }: Connection): AuditStore & AuditReader {
@@ -48,38 +49,27 @@ export function createAuditRows({ db, words, write }: Connection): AuditStore & 
         yield* advance(words, run);
       }),
     listedNear: async ({ videoId, sha256, version }) => {
-      const row = await db.selectFrom('audit_video').selectAll().where('id', '=', videoId).executeTakeFirst();
-      const alike = db
-        .selectFrom('audit_video')
-        .selectAll()
-        .where('title', '=', row?.title ?? '')
-        .where(isUnknown);
+      const videos = db.selectFrom('audit_video').select(listed);
+      const own = await videos.where('id', '=', videoId).executeTakeFirst();
+      const alike = videos.where('title', '=', own?.title ?? '').where(isUnknown);
       const sameSize = db.selectFrom('file').selectAll().where('size', '=', version.size).limit(mostOfSize);
-      const twins = db.selectFrom(sameSize.as('other')).select(['path', 'video_id']).where('sha256', '=', sha256);
+      const same = db.selectFrom(sameSize.as('other')).where('sha256', '=', sha256).where('video_id', '!=', videoId);
+      const twins = same.select(['path', 'video_id as videoId']).limit(mostAlike).$narrowType<{ videoId: string }>();
       return {
-        own: row === undefined ? null : videoOf(row),
-        alike: row === undefined ? [] : (await alike.limit(mostAlike).execute()).map(videoOf),
-        twins: (await twins.where('video_id', '!=', videoId).limit(mostAlike).execute()).map((twin) => ({
-          path: twin.path,
-          videoId: twin.video_id ?? '',
-        })),
+        own: own ?? null,
+        alike: own === undefined ? [] : await alike.limit(mostAlike).execute(),
+        twins: await twins.execute(),
       };
     },
     unknownVideos: async () => {
       // A record without bytes may be one that dropcast is just creating.
       const unknown = db.selectFrom('audit_video').where(isUnknown).where('status', '!=', 'pending');
       const videos = db.fn.countAll<number>().as('videos');
-      const channels = await unknown
-        .select(['channel', videos])
-        .groupBy('channel')
-        .orderBy(sql`2`, 'desc')
-        .execute();
-      const first = await unknown.selectAll().orderBy('id').limit(mostNamed).execute();
-      return {
-        count: channels.reduce((sum, each) => sum + each.videos, 0),
-        channels: channels.slice(0, mostNamed),
-        first: first.map(videoOf),
-      };
+      const inChannels = unknown.select(['channel', videos]).groupBy('channel');
+      const channels = await inChannels.orderBy(sql`2`, 'desc').execute();
+      const first = await unknown.select(listed).orderBy('id').limit(mostNamed).execute();
+      const count = channels.reduce((sum, each) => sum + each.videos, 0);
+      return { count, channels: channels.slice(0, mostNamed), first };
     },
     countFindings: async () => {
       const files = db.fn.countAll<number>().as('files');
@@ -87,12 +77,9 @@ export function createAuditRows({ db, words, write }: Connection): AuditStore & 
       return Object.fromEntries(rows.map((row) => [row.kind, row.files]));
     },
     findings: async (kind, limit, after) => {
-      const rows = db.selectFrom('audit_finding').selectAll().where('kind', '=', kind).where('file_id', '>', after);
-      return (await rows.orderBy('file_id').limit(limit).execute()).map((row) => ({
-        kind: row.kind as AuditKind,
-        fileId: row.file_id,
-        note: row.note,
-      }));
+      const rows = db.selectFrom('audit_finding').where('kind', '=', kind).where('file_id', '>', after);
+      const found = rows.select(['kind', 'file_id as fileId', 'note']).$narrowType<{ kind: AuditKind }>();
+      return found.orderBy('file_id').limit(limit).execute();
     },
   };
 }
@@ -121,8 +108,4 @@ function addFinding({ kind, fileId, note }: AuditFinding): Work<unknown> {
       ON CONFLICT (kind, file_id) DO UPDATE SET note = excluded.note`,
     [kind, fileId, note],
   );
-}
-
-function videoOf({ id, title, channel, duration, status }: AuditVideoTable): ListedVideo {
-  return { id, title, channel, duration, status };
 }

@@ -1,13 +1,12 @@
 import { lstat } from 'node:fs/promises';
 import type { AuditBegun } from '../../daemon/control/routes.ts';
-import { escapeControls } from '../../log/unsafe-characters.ts';
 import { auditOf } from '../../view/audit/audit-view.ts';
 import type { AuditGroup, AuditView } from '../../view/audit/audit-view.ts';
-import { costWords, howToDelete } from '../../view/words/audit-words.ts';
+import { costWords, howToDelete, progressWords } from '../../view/words/audit-words.ts';
 import { commandDaemon, queryDaemonOrLedger } from '../control.ts';
 import type { DaemonPlace } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
-import { counted } from '../output/format.ts';
+import { counted, textOf } from '../output/format.ts';
 import { printResult } from '../output/json.ts';
 import { queryGiven } from '../query-given.ts';
 import type { Shared } from '../registry.ts';
@@ -39,7 +38,7 @@ export async function audit(shell: Shell, options: AuditOptions): Promise<number
   return exitCodes.fine;
 }
 
-const noAudit: AuditView = { v: 1, audit: null, words: 'There was no audit yet.', groups: [] };
+const noAudit: AuditView = { v: 1, audit: null, words: progressWords(null, null, 0), groups: [] };
 const costsMore = '`dropcast audit --plan` shows what another audit costs.';
 
 /** Begins an audit with `--yes`; otherwise only shows the cost. */
@@ -59,8 +58,8 @@ async function begin(shell: Shell, place: DaemonPlace, options: AuditOptions): P
 
 /** Prints paths that end with a NUL, because a name may contain anything else. Leaves out files touched since. */
 async function printPaths(shell: Shell, groups: readonly AuditGroup[]): Promise<void> {
-  for (const { name, size, mtime_ns: mtimeNs, ctime_ns: ctimeNs } of groups.find(({ kind }) => kind === 'deletable')
-    ?.members ?? []) {
+  const members = groups.flatMap((group) => (group.kind === 'deletable' ? group.members : []));
+  for (const { name, size, mtime_ns: mtimeNs, ctime_ns: ctimeNs } of members) {
     const stats = await lstat(name, { bigint: true }).catch(() => null);
     const isSame = Number(stats?.size) === size && String(stats?.mtimeNs) === mtimeNs;
     // No program can set the inode time back.
@@ -74,18 +73,7 @@ const mostShown = 10;
 function groupLines({ kind, title, count, members }: AuditGroup): readonly string[] {
   const named = members.slice(0, mostShown);
   const more = count > named.length ? [`    … and ${counted(count - named.length, 'more')}`.replace(/s$/, '')] : [];
-  const lines = named.map(
-    ({ name, video_id: video, note }) => `    ${name} (${[video, note].filter(Boolean).join(': ')})`,
-  );
-  return [
-    '',
-    `${title} (${count})`,
-    ...lines,
-    ...more,
-    ...(kind === 'deletable' ? [`    To delete: ${howToDelete}`] : []),
-  ];
-}
-
-function textOf(lines: readonly string[]): string {
-  return lines.map((line) => `${escapeControls(line)}\n`).join('');
+  const lines = named.map(({ name, video_id, note }) => `    ${name} (${[video_id, note].filter(Boolean).join(': ')})`);
+  const how = kind === 'deletable' ? [`    To delete: ${howToDelete}`] : [];
+  return ['', `${title} (${count})`, ...lines, ...more, ...how];
 }

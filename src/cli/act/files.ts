@@ -7,7 +7,7 @@ import { someNames } from '../../view/words/text.ts';
 import { commandDaemon } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { nameOf } from '../look/show.ts';
-import { counted } from '../output/format.ts';
+import { counted, textOf } from '../output/format.ts';
 import { printResult } from '../output/json.ts';
 import { queryGiven } from '../query-given.ts';
 import type { SelectionOptions } from '../query-given.ts';
@@ -245,10 +245,6 @@ function printRefusals(shell: Shell, { json }: Shared, { refused, left }: Comman
     for (const { name, why } of refused) shell.stderr.write(`${escapeControls(name)}: ${escapeControls(why)}\n`);
   }
   return refused.length > 0 ? exitCodes.failed : exitCodes.fine;
-}
-
-function textOf(lines: readonly string[]): string {
-  return lines.map((line) => `${escapeControls(line)}\n`).join('');
 }
 
 /** Formats the cost from the hourly budget, such as `at most 3 requests`. */

@@ -1,9 +1,9 @@
 import type { Config } from '../../config/config.ts';
 import type { ControlPorts, NotifyTested } from '../../daemon/control/routes.ts';
-import { escapeControls } from '../../log/unsafe-characters.ts';
 import { createSend, tryTargets } from '@dropcast/notify';
 import { commandDaemonOr } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
+import { textOf } from '../output/format.ts';
 import { printResult } from '../output/json.ts';
 import { requireConfig } from '../read-config.ts';
 import type { Shared } from '../registry.ts';
@@ -22,9 +22,7 @@ export async function notifyTest(shell: Shell, options: Shared, name?: string): 
   const { targets } = await commandDaemonOr<NotifyTested>(place, { path: '/notify/test', body: { target } }, () =>
     testedHere(shell, target, options.config),
   );
-  printResult({ v: 1, targets }, { shell, json: options.json }, () =>
-    targets.map((each) => `${escapeControls(lineOf(each))}\n`).join(''),
-  );
+  printResult({ v: 1, targets }, { shell, json: options.json }, () => textOf(targets.map(lineOf)));
   if (targets.length === 0) throw nobody(target);
   return targets.every(({ ok }) => ok) ? exitCodes.fine : exitCodes.failed;
 }

@@ -4,7 +4,7 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { FileView } from '../../view/files/file-view.ts';
 import { commandDaemon } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
-import { counted } from '../output/format.ts';
+import { counted, textOf } from '../output/format.ts';
 import { printJson, printResult } from '../output/json.ts';
 import type { Shared } from '../registry.ts';
 import { exitCodes } from '../shell.ts';
@@ -33,10 +33,8 @@ export async function add(shell: Shell, options: Shared, paths: readonly string[
 export async function publish(shell: Shell, options: Shared, feeds: readonly string[]): Promise<number> {
   const place = await requireDaemonPlace(shell, options.config);
   const result = await commandDaemon<PublishResult>(place, '/publish', { feeds });
-  printResult(result, { shell, json: options.json }, () =>
-    result.feeds.map((feed) => `${escapeControls(publishedLine(feed))}\n`).join(''),
-  );
-  for (const { name, why } of result.refused) shell.stderr.write(`${escapeControls(`${name}: ${why}`)}\n`);
+  printResult(result, { shell, json: options.json }, () => textOf(result.feeds.map(publishedLine)));
+  shell.stderr.write(textOf(result.refused.map(({ name, why }) => `${name}: ${why}`)));
   const isDone =
     result.refused.length === 0 && result.feeds.every(({ is }) => is === 'published' || is === 'elsewhere');
   return isDone ? exitCodes.fine : exitCodes.failed;

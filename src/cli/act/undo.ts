@@ -1,10 +1,9 @@
 import type { UndoResult, UndoView, UndoWanted } from '../../daemon/commands/undo.ts';
 import type { Left } from '../../daemon/commands/wanted.ts';
-import { escapeControls } from '../../log/unsafe-characters.ts';
 import { clockTime } from '../../view/words/text.ts';
 import { commandDaemon, queryRunningDaemon } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
-import { counted, formatDuration } from '../output/format.ts';
+import { counted, formatDuration, textOf } from '../output/format.ts';
 import { printResult } from '../output/json.ts';
 import { queryGiven } from '../query-given.ts';
 import type { Shared } from '../registry.ts';
@@ -39,7 +38,7 @@ export async function undo(shell: Shell, options: UndoOptions): Promise<number> 
   const result = await commandDaemon<UndoResult>(place, '/undo', wanted);
   printResult(result, { shell, json }, () => textOf(resultLines(result, wanted)));
   if (result.why === null) return exitCodes.fine;
-  shell.stderr.write(`${escapeControls(result.why)}\n`);
+  shell.stderr.write(textOf([result.why]));
   return exitCodes.failed;
 }
 
@@ -99,8 +98,4 @@ function runLines({ run }: UndoView, now: number): readonly string[] {
     ...(waitsFor === null ? [] : [`  Waiting: ${waitsFor}`]),
     ...kept.slice(0, mostShown).map(({ path, why }) => `  ${path}: ${why}`),
   ];
-}
-
-function textOf(lines: readonly string[]): string {
-  return lines.map((line) => `${escapeControls(line)}\n`).join('');
 }

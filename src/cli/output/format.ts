@@ -1,5 +1,6 @@
 import prettyBytes from 'pretty-bytes';
 import prettyMilliseconds from 'pretty-ms';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 
 /** Placeholder for a value that is unknown or not a number. */
 export const UNKNOWN = '-';
@@ -56,6 +57,11 @@ export function formatMoment(iso: string | undefined, nowMs: number, isTerminal:
 /** Formats a count with its noun: `1 file`, `2 files`. */
 export function counted(n: number, word: string): string {
   return `${formatCount(n)} ${word}${n === 1 ? '' : 's'}`;
+}
+
+/** Joins lines of plain text, which may contain names and answers of the service. */
+export function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${escapeControls(line)}\n`).join('');
 }
 
 /**

@@ -3,12 +3,11 @@ import { isTakenBack } from '../../pipeline/file/reasons.ts';
 import type { FileSelection } from '../../pipeline/file/selection.ts';
 import { handEdits } from '../../pipeline/rounds/hand-edits.ts';
 import { feedsWith, mostPages } from '../../pipeline/rounds/take-back.ts';
-import type { TakeBackProgress } from '../../pipeline/rounds/take-back-run.ts';
+import type { TakeBackProgress } from '../../pipeline/rounds/take-back.ts';
 import { whyElsewhere } from '../../view/hosts/host-words.ts';
 import { whenSentMs } from '../../view/outlook.ts';
 import type { Daemon } from '../daemon.ts';
 import { Answers, diskHangs, Patience, wantedFiles } from './wanted.ts';
-import type { Left } from './wanted.ts';
 
 export interface UndoWanted extends Pick<FileSelection, 'folder' | 'since'> {
   /** Key of the rule that took the files. */
@@ -20,26 +19,7 @@ export interface UndoWanted extends Pick<FileSelection, 'folder' | 'since'> {
   readonly by: string;
 }
 
-export interface UndoResult {
-  readonly v: 1;
-  /** True: nothing is taken back. */
-  readonly planned: boolean;
-  readonly files: number;
-  /** The first of them, oldest first. */
-  readonly videos: readonly Record<'id' | 'path' | 'video_id' | 'title', string>[];
-  /** Videos that stay because they were edited on the service. */
-  readonly kept: readonly Left[];
-  /** Uploads that cannot be taken back. */
-  readonly left: readonly Left[];
-  readonly requests: number;
-  /** How long the hourly budget takes to admit them, in milliseconds. */
-  readonly budget_ms: number;
-  readonly feeds: readonly string[];
-  /** Requests to find out which videos were edited, at most; videos that the list did not have; why it failed. */
-  readonly check: { readonly requests: number; readonly unseen: number; readonly why: string | null };
-  /** Why nothing is taken back although the operator agreed, or null. */
-  readonly why: string | null;
-}
+export type UndoResult = Awaited<ReturnType<typeof undo>>;
 
 /** GET, DELETE, GET until the answer is 404, and a request that shows that the service answers others. */
 const requestsPerVideo = 4;
@@ -53,7 +33,7 @@ const underWay = ['queued', 'awaiting upload', 'retrying', 'processing', 'awaiti
 const withVideo = ['done', 'failed', 'held', 'superseded'];
 
 /** Lists what would be taken back; takes it back if the operator agreed to that number. */
-export async function undo(daemon: Daemon, wanted: UndoWanted): Promise<UndoResult> {
+export async function undo(daemon: Daemon, wanted: UndoWanted) {
   const [refused, kept, patience] = [new Answers(), new Answers(), new Patience()];
   const { folder, since, yes } = wanted;
   const found: Facts[] = [];
@@ -70,18 +50,22 @@ export async function undo(daemon: Daemon, wanted: UndoWanted): Promise<UndoResu
   const requests = files.length * requestsPerVideo + feeds.length;
   return {
     v: 1,
+    /** True: nothing is taken back. */
     planned: yes === undefined || why !== null,
     files: files.length,
-    videos: files.slice(0, mostShown).map((facts) => {
-      const { id, videoId, plan } = facts;
-      return { id, path: `${facts.folder}/${facts.path}`, video_id: videoId ?? '', title: plan?.title ?? '' };
+    /** The first of them, oldest first. */
+    videos: files.slice(0, mostShown).map(({ id, folder: of, path, videoId, plan }) => {
+      return { id, path: `${of}/${path}`, video_id: videoId ?? '', title: plan?.title ?? '' };
     }),
+    /** Videos that stay because they were edited on the service, and uploads that cannot be taken back. */
     kept: kept.left,
     left: refused.left,
     requests,
+    /** How long the hourly budget takes to admit them, in milliseconds. */
     budget_ms: Math.round(whenSentMs(daemon, requests)),
     feeds,
     check,
+    /** Why nothing is taken back although the operator agreed, or null. */
     why,
   };
 }
@@ -101,21 +85,27 @@ async function whyNot(daemon: Daemon, facts: Facts, patience: Patience): Promise
   return answer === null ? diskHangs : answer.why;
 }
 
+/** @returns the files whose video is unedited as far as the list shows, and what reading the list costs */
 async function withoutEdited(
   { conductor }: Daemon,
   files: readonly Facts[],
   { kept, isAsked }: { readonly kept: Answers; readonly isAsked: boolean },
-): Promise<{ readonly files: readonly Facts[]; readonly cost: UndoResult['check'] }> {
-  const requests = files.length === 0 ? 0 : mostPages(files.length);
-  if (!isAsked || requests === 0) return { files, cost: { requests, unseen: files.length, why: null } };
+) {
+  const cost = { requests: files.length === 0 ? 0 : mostPages(files.length), unseen: files.length, why: null };
+  if (!isAsked || files.length === 0) return { files, cost };
   const ids = files.flatMap(({ videoId }) => videoId ?? []);
-  const walked = await conductor.takeBack.look(ids, AbortSignal.timeout(checkMs));
-  const listed = new Map(walked.found.map((video) => [video.id, video]));
-  const editsOf = (facts: Facts) => handEdits(facts, listed.get(facts.videoId ?? '') ?? {});
-  for (const facts of files.filter((each) => editsOf(each).length > 0))
-    kept.leave({ facts, name: null }, `edited: ${editsOf(facts).join(', ')}`);
-  const cost = { requests: walked.requests, unseen: files.length - listed.size, why: walked.failure?.message ?? null };
-  return { files: files.filter((facts) => editsOf(facts).length === 0), cost };
+  const { found, requests, failure } = await conductor.takeBack.look(ids, AbortSignal.timeout(checkMs));
+  const listed = new Map(found.map((video) => [video.id, video]));
+  const unedited = files.filter((facts) => {
+    const edits = handEdits(facts, listed.get(facts.videoId ?? '') ?? {});
+    if (edits.length > 0) kept.leave({ facts, name: null }, `edited: ${edits.join(', ')}`);
+    return edits.length === 0;
+  });
+  return {
+    files: unedited,
+    /** `requests`: at most; `unseen`: videos that the list did not have; `why`: why it cannot be read. */
+    cost: { requests, unseen: files.length - listed.size, why: failure?.message ?? null },
+  };
 }
 
 /** @returns why nothing is taken back, or null */

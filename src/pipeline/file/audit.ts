@@ -34,9 +34,8 @@ export interface AuditRun extends AuditWanted {
   readonly page: number;
   /** Number of consecutive pages without a video that was not listed before. */
   readonly stalePages: number;
-  /** Cursor of the slice of files that is being examined, and the last file examined in it. */
-  readonly slice: string | null;
-  readonly last: string | null;
+  /** Cursor of the last file examined. */
+  readonly cursor: string | null;
   readonly files: number;
   readonly examined: number;
   readonly requests: number;
@@ -57,12 +56,16 @@ export interface ListedVideo extends HostedVideo {
 }
 
 /** What an audit found about a file that is done. docs/audit.md says what each means. */
-export const auditKinds = [
-  ...(['gone', 'unready', 'edited', 'doubled', 'unanswered'] as const),
-  ...(['deletable', 'changed', 'unread', 'missing'] as const),
-];
-
-export type AuditKind = (typeof auditKinds)[number];
+export type AuditKind =
+  | 'gone'
+  | 'unready'
+  | 'edited'
+  | 'doubled'
+  | 'unanswered'
+  | 'deletable'
+  | 'changed'
+  | 'unread'
+  | 'missing';
 
 export interface AuditFinding {
   readonly kind: AuditKind;

@@ -3,7 +3,7 @@ import type { AuditFinding, AuditKind, AuditRun, AuditStore, AuditWanted, Listed
 import type { Facts } from '../file/facts.ts';
 import type { Failure } from '../file/failure.ts';
 import type { Answer, FileStore, LocalFiles, NoteStore, RemoteVideo, VideoLibrary } from '../file/ports.ts';
-import type { FileSelection, IdSlice, SelectionStore } from '../file/selection.ts';
+import type { FileSelection, SelectionStore } from '../file/selection.ts';
 import { handEdits } from './hand-edits.ts';
 import { markerOf } from '../file/marker.ts';
 
@@ -30,7 +30,6 @@ export function createAudit(world: AuditWorld) {
   /** Why the audit is waiting: a failed request; null: the request budget. */
   let trouble: Failure | null = null;
   let refusals = { id: '', count: 0 };
-  let slice: { readonly of: string; readonly found: IdSlice } | null = null;
 
   const waitFor = (failure: Failure): 'wait' => {
     trouble = failure;
@@ -56,13 +55,9 @@ export function createAudit(world: AuditWorld) {
       return 'again';
     }
     const { videos, perPage, total } = page.value;
-    const listed = videos.map(({ id, title = '', duration = null, status }) => ({
-      id,
-      title,
-      duration,
-      status,
-      channel,
-    }));
+    const listed = videos.map(({ id, title = '', duration = null, status }) => {
+      return { id, title, duration, status, channel };
+    });
     await store.addAudited(listed, (fresh) => afterPage(run, { count: videos.length, fresh, perPage, total }));
     return 'again';
   };
@@ -119,30 +114,26 @@ export function createAudit(world: AuditWorld) {
   };
 
   const examineNext = async (run: AuditRun, signal: AbortSignal): Promise<AuditStep> => {
-    const of = `${run.startedAt} ${run.slice}`;
-    if (slice?.of !== of)
-      slice = {
-        of,
-        found: await world.selection.ids(auditedFiles(run), sliceSize, run.slice ?? undefined),
-      };
-    const { ids, next } = slice.found;
     const findings: AuditFinding[] = [];
     let now = run;
-    for (const id of ids.slice(run.last === null ? 0 : ids.indexOf(run.last) + 1)) {
-      const facts = await store.load(id);
+    for (let files = 0; files < mostAtOnce; files += 1) {
+      const { ids, next } = await world.selection.ids(auditedFiles(run), 1, now.cursor ?? undefined);
+      if (next === null) {
+        now = { ...now, step: 'ended', endedAt: world.now() };
+        break;
+      }
+      const facts = await store.load(ids[0] ?? '');
       const one = facts === null ? nothing : await examine(facts, run.isQuick, signal);
-      if (one !== null) {
-        findings.push(...one.findings);
-        now = { ...now, last: id, examined: now.examined + 1 };
-        now = { ...now, requests: now.requests + one.requests, bytesRead: now.bytesRead + one.bytes };
-      }
-      if (one === null || one.requests + one.bytes > 0) {
+      if (one === null) {
         await store.addFindings(findings, now);
-        return one === null ? 'wait' : 'again';
+        return 'wait';
       }
+      findings.push(...one.findings);
+      now = { ...now, cursor: next, examined: now.examined + 1, requests: now.requests + one.requests };
+      now = { ...now, bytesRead: now.bytesRead + one.bytes };
+      if (one.requests + one.bytes > 0) break;
     }
-    const end = next === null && ({ step: 'ended', endedAt: world.now() } as const);
-    await store.addFindings(findings, { ...now, slice: next, last: null, ...end });
+    await store.addFindings(findings, now);
     return 'again';
   };
 
@@ -166,7 +157,7 @@ export function auditedFiles({ folder, since }: AuditWanted): FileSelection {
 /** Returns the state of an audit that begins. */
 export function newAudit(wanted: AuditWanted, by: string, files: number, startedAt: number): AuditRun {
   const start = { endedAt: null, step: 'list', channels: null, channel: 0, page: 1, stalePages: 0 } as const;
-  const none = { slice: null, last: null, examined: 0, requests: 0, bytesRead: 0, unknown: null };
+  const none = { cursor: null, examined: 0, requests: 0, bytesRead: 0, unknown: null };
   return { ...wanted, by, startedAt, files, ...start, ...none };
 }
 
@@ -176,7 +167,8 @@ const mostChannels = 50;
 const mostStale = 10;
 /** Maximum number of pages per list: two million videos. */
 const mostPages = 20_000;
-const sliceSize = 200;
+/** Maximum number of files whose examination cost nothing that are written together. */
+const mostAtOnce = 200;
 /** Number of refusals after which the audit continues without an answer about a video. */
 const mostRefusals = 3;
 

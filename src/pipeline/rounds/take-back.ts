@@ -23,8 +23,6 @@ import { createBackoffs } from './backoffs.ts';
 import { handEdits } from './hand-edits.ts';
 import { ListWalk } from './list-walk.ts';
 import type { Walked } from './list-walk.ts';
-import { progressOf } from './take-back-run.ts';
-import type { TakeBackProgress, TakeBackRun } from './take-back-run.ts';
 
 export interface TakeBackWorld {
   readonly store: RowStore<'any'> & Pick<FeedStore, 'noteFeedDue'> & NoteStore;
@@ -45,6 +43,28 @@ export interface TakeBackWorld {
   fell(id: string): void;
   wake(): void;
   ringAt(name: string, at: number): void;
+}
+
+/** A run of `dropcast undo`. Times are epoch milliseconds. */
+export interface TakeBackRun {
+  readonly at: number;
+  readonly by: string;
+  /** Each file with its video. No other video is ever deleted. */
+  readonly files: readonly (readonly [id: string, videoId: string])[];
+  /** Files whose video stays, and why. */
+  readonly kept: readonly { readonly id: string; readonly path: string; readonly why: string }[];
+  readonly stopped_by: string | null;
+  readonly ended_at: number | null;
+}
+
+/** The progress of a run. */
+export interface TakeBackProgress extends Omit<TakeBackRun, 'files'> {
+  readonly files: number;
+  /** Files whose video is gone. */
+  readonly taken: number;
+  readonly left: number;
+  /** Why the run does not continue at present, or null. */
+  readonly waits_for: string | null;
 }
 
 /** Number of videos in a row whose requests failed, after which all videos wait. */
@@ -210,8 +230,12 @@ export function createTakeBack(world: TakeBackWorld) {
     progress: async (): Promise<TakeBackProgress | null> => {
       const remaining = await recall();
       if (run === null) return null;
-      const found = await store.rows({ group: 'any', where: { ids: run.files.map(([id]) => id) } });
-      return progressOf(run, found, { left: remaining, waitsFor });
+      const { files, ...others } = run;
+      const found = await store.rows({ group: 'any', where: { ids: files.map(([id]) => id) } });
+      const videos = new Map(found.map(({ id, videoId }) => [id, videoId]));
+      const taken = files.filter(([id, videoId]) => videos.get(id) !== videoId).length;
+      const undone = files.filter(([id]) => remaining.has(id)).length;
+      return { ...others, files: files.length, taken, left: undone, waits_for: waitsFor };
     },
   };
 }

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { auditKinds, auditNote, comparedOf } from '../../pipeline/file/audit.ts';
+import { auditNote, comparedOf } from '../../pipeline/file/audit.ts';
 import type { AuditFinding, AuditKind, AuditRun } from '../../pipeline/file/audit.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { auditTitles, progressWords } from '../words/audit-words.ts';
+import { auditKinds, auditTitles, progressWords } from '../words/audit-words.ts';
 
 /** Number of files named per group, unless all are asked for. */
 const mostNamed = 20;
@@ -11,7 +11,26 @@ const mostNamed = 20;
 const atOnce = 500;
 
 export type AuditView = Awaited<ReturnType<typeof auditOf>>;
-export type AuditGroup = AuditView['groups'][number];
+
+/** What an audit found of one kind. */
+export interface AuditGroup {
+  readonly kind: AuditKind | 'unknown';
+  readonly title: string;
+  readonly count: number;
+  readonly members: readonly AuditMember[];
+}
+
+/** A file, or a video that no file has, which is named by its title. */
+interface AuditMember {
+  readonly id: string | null;
+  readonly name: string;
+  readonly video_id: string | null;
+  readonly note: string | null;
+  readonly size: number | null;
+  /** The times that the file had when it was last compared with what was uploaded. */
+  readonly mtime_ns: string | null;
+  readonly ctime_ns: string | null;
+}
 
 /**
  * Shows the last audit, or the running one. Groups without members are left out.
@@ -26,23 +45,20 @@ export async function auditOf(
 ) {
   const run = (await ledger.note(auditNote)) as AuditRun | null;
   const counts = await ledger.countFindings();
-  const found = auditKinds.filter((kind) => counts[kind] !== undefined);
-  const groups = await Promise.all(
-    found.map(async (kind) => ({
-      kind: kind as AuditKind | 'unknown',
-      title: auditTitles[kind],
-      count: counts[kind] ?? 0,
-      members: await membersOf(ledger, kind, isAll),
-    })),
-  );
-  const words = run === null ? 'There was no audit yet.' : progressWords(run, trouble, Date.now());
-  return { v: 1, audit: run && progressOf(run, trouble), words, groups: [...groups, ...unknownIn(run)] } as const;
+  const groups = auditKinds.map(async (kind): Promise<AuditGroup> => {
+    const count = counts[kind] ?? 0;
+    return { kind, title: auditTitles[kind], count, members: count === 0 ? [] : await membersOf(ledger, kind, isAll) };
+  });
+  const all = [...(await Promise.all(groups)), unknownIn(run)].filter(({ count }) => count > 0);
+  return { v: 1, audit: run && progressOf(run, trouble), words: progressWords(run, trouble, Date.now()), groups: all };
 }
 
 function progressOf(run: AuditRun, trouble: string | null) {
-  const { step, folder, since, by, files, examined, requests } = run;
+  const { step, folder, since, by, files, examined, requests, isQuick, startedAt, endedAt, bytesRead } = run;
+  const state = step === 'ended' || step === 'stopped' ? step : ('running' as const);
+  const times = { started_at: startedAt, ended_at: endedAt };
   return {
-    state: step === 'ended' || step === 'stopped' ? step : ('running' as const),
+    state,
     folder,
     since,
     by,
@@ -50,15 +66,14 @@ function progressOf(run: AuditRun, trouble: string | null) {
     examined,
     requests,
     trouble,
-    quick: run.isQuick,
-    started_at: run.startedAt,
-    ended_at: run.endedAt,
-    bytes_read: run.bytesRead,
+    quick: isQuick,
+    ...times,
+    bytes_read: bytesRead,
   };
 }
 
 async function membersOf(ledger: Pick<Ledger, 'rows' | 'findings'>, kind: AuditKind, isAll: boolean) {
-  const members: ReturnType<typeof memberOf>[] = [];
+  const members: AuditMember[] = [];
   for (let after = ''; ;) {
     const found = await ledger.findings(kind, isAll ? atOnce : mostNamed, after);
     const ids = found.map(({ fileId }) => fileId);
@@ -75,33 +90,19 @@ async function membersOf(ledger: Pick<Ledger, 'rows' | 'findings'>, kind: AuditK
   }
 }
 
-/** `mtime_ns` and `ctime_ns`: the times that the file had when it was last compared with what was uploaded. */
-function memberOf({ id, folder, path, videoId, version }: Facts, finding: AuditFinding | undefined) {
+function memberOf({ id, folder, path, videoId, version }: Facts, finding: AuditFinding | undefined): AuditMember {
   const { size, mtimeNs, ctimeNs } = version;
   const note = finding?.kind === 'deletable' ? null : (finding?.note ?? null);
-  const known = { id: id as string | null, name: `${folder}/${path}`, video_id: videoId, note };
-  const times = { mtime_ns: mtimeNs as string | null, ctime_ns: ctimeNs as string | null };
-  return { ...known, size: size as number | null, ...times };
+  const name = `${folder}/${path}`;
+  return { id, name, video_id: videoId, note, size, mtime_ns: mtimeNs, ctime_ns: ctimeNs };
 }
 
-/** Returns the videos that no file has. They are named by their titles. */
-function unknownIn(run: AuditRun | null): readonly {
-  readonly kind: 'unknown';
-  readonly title: string;
-  readonly count: number;
-  readonly members: readonly ReturnType<typeof memberOf>[];
-}[] {
+/** Returns the videos that no file has. */
+function unknownIn(run: AuditRun | null): AuditGroup {
   const { count, channels, first } = run?.unknown ?? { count: 0, channels: [], first: [] };
-  if (count === 0) return [];
   const inChannels = channels.flatMap(({ channel, videos }) => (channel === null ? [] : [`${videos} in ${channel}`]));
-  const title = [auditTitles.unknown, ...inChannels].join(', ');
-  const members = first.map((video) => ({ id: null, name: video.title, video_id: video.id, note: video.status }));
-  return [
-    {
-      kind: 'unknown',
-      title,
-      count,
-      members: members.map((each) => ({ ...each, size: null, mtime_ns: null, ctime_ns: null })),
-    },
-  ];
+  const members = first.map(({ id, title, status }): AuditMember => {
+    return { id: null, name: title, video_id: id, note: status, size: null, mtime_ns: null, ctime_ns: null };
+  });
+  return { kind: 'unknown', title: [auditTitles.unknown, ...inChannels].join(', '), count, members };
 }

@@ -1,8 +1,7 @@
 import type { AuditCost, AuditKind, AuditRun } from '../../pipeline/file/audit.ts';
 import { clockTime, size } from './text.ts';
 
-/** The title of each group of an audit. */
-export const auditTitles: Readonly<Record<AuditKind | 'unknown', string>> = {
+const titles: Readonly<Record<AuditKind, string>> = {
   gone: 'Gone: the service no longer has their videos',
   unready: 'Not ready: their videos are on the service in another state',
   edited: 'Changed by hand on the service',
@@ -12,13 +11,19 @@ export const auditTitles: Readonly<Record<AuditKind | 'unknown', string>> = {
   changed: 'The local file is no longer what was uploaded',
   unread: 'The local file could not be compared',
   missing: 'The local file is gone; the video is there',
-  unknown: 'Videos that no file has; other people may have uploaded them',
 };
+
+/** The kinds of findings, in the order in which they are shown. */
+export const auditKinds = Object.keys(titles) as readonly AuditKind[];
+
+/** The title of each group of an audit. */
+export const auditTitles = { ...titles, unknown: 'Videos that no file has; other people may have uploaded them' };
 
 export const howToDelete = 'dropcast audit --paths | xargs -0 -r rm --';
 
 /** Describes how far an audit is. @param trouble the failed request that it waits for */
-export function progressWords(run: AuditRun, trouble: string | null, now: number): string {
+export function progressWords(run: AuditRun | null, trouble: string | null, now: number): string {
+  if (run === null) return 'There was no audit yet.';
   const { step, by, startedAt, endedAt, files, examined, requests, bytesRead } = run;
   const done = `${examined} of ${counted(files, 'file')} examined`;
   const spent = `${counted(requests, 'request')}, ${size(bytesRead)} read`;
