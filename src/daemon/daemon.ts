@@ -5,7 +5,6 @@ import type { Gate } from '../host/gate.ts';
 import { type Audit, startAudit } from './audit.ts';
 import { createLinkFiles } from './link-files.ts';
 import { startExports } from './exports.ts';
-import type { Exports } from './exports.ts';
 import { createFeedLinks } from '../host/feed-links.ts';
 import type { FeedLinks } from '../host/feed-links.ts';
 import type { Folders } from '../intake/folders.ts';
@@ -27,7 +26,7 @@ import { type TakePicture, createPictures } from '../view/picture/take-picture.t
 import { type Wait, waitsOf } from '../view/waits.ts';
 import type { FolderClaimant } from '../watch/root-mark.ts';
 import { folderOwner } from '../watch/root-owner.ts';
-import { type Parts, assemble, settingsOf } from './assemble.ts';
+import { assemble, settingsOf } from './assemble.ts';
 import { checkNames } from './check-names.ts';
 import { type EventStream, createEventStream } from './events.ts';
 import { type Expectations, createExpectations, tellExpectation } from './expectations/expectations.ts';
@@ -36,9 +35,8 @@ import { type MessageTargets, createMessageTargets } from './message-targets.ts'
 import { MOST_LINES, type NewsLines, createEventKeeper, createNewsLines } from './news/lines.ts';
 import { pastLines, shownHost } from './news/past-lines.ts';
 import { startRequestDays } from './request-days.ts';
-import { type ServiceConnection, connectToService } from './service-connection.ts';
+import { connectToService } from './service-connection.ts';
 import { markCounter, openState } from './state/open-state.ts';
-import type { Shared } from './state/sharing.ts';
 import type { UploadTimes } from './upload-times.ts';
 
 /** The running daemon: everything that works on files. Excludes the sockets, the status page and signal handling. */
@@ -103,7 +101,7 @@ export const systemClock: Clock = { now: () => Date.now(), elapsed: () => perfor
  * @throws {LedgerError} the state directory or the ledger cannot be used
  */
 export async function startDaemon(
-  config: Config,
+  initial: Config,
   journal: Logger,
   clock: Clock = systemClock,
   built: (daemon: Daemon) => Promise<void> = async () => undefined,
@@ -111,37 +109,38 @@ export async function startDaemon(
   await using stack = new AsyncDisposableStack();
   const logger = withoutOutage(journal);
   const repaired = (what: string): void => logger.warn('Found damage in the state directory', { what });
-  let current = (): Config => config;
-  const state = await openState(config, stack, { config: () => current(), clock, logger, repaired });
-  const { ledger } = state;
-  const feedLinks = await createFeedLinks(ledger, (err) =>
+  let config = initial;
+  const state = await openState(config, stack, { config: () => config, clock, logger, repaired });
+  const { ledger: own, sharing: turn } = state;
+  const feedLinks = await createFeedLinks(own, (err) =>
     logger.warn('Cannot save where feeds are read; it is unknown after a restart', { err }),
   );
   const news = createNewsLines(clock, (err) => logger.error('A reader of events failed', { err }), {
     host: config.hostName,
     feedLinks,
-    keep: createEventKeeper(ledger.keepEvents, (err) => logger.debug('Cannot store events yet', { err })),
+    keep: createEventKeeper(own.keepEvents, (err) => logger.debug('Cannot store events yet', { err })),
   });
   const events = createEventStream(logger, news.rowOf);
   events.listen(logEvents(logger));
   events.listen(news.tell);
   news.precede(
-    await pastLines(ledger, { host: shownHost(config), limit: MOST_LINES, now: clock.now() }).catch((err: unknown) => {
+    await pastLines(own, { host: shownHost(config), limit: MOST_LINES, now: clock.now() }).catch((err: unknown) => {
       logger.warn('Cannot read the events of earlier runs', { err });
       return [];
     }),
   );
-  ledger.repairs.forEach(repaired);
+  own.repairs.forEach(repaired);
   const service = stack.use(
-    connectToService(config, { budget: state.budget, notes: ledger, feedLinks, events, clock, logger }),
+    connectToService(config, { budget: state.budget, notes: own, feedLinks, events, clock, logger }),
   );
   const owner: FolderClaimant = {
-    ...(await folderOwner(config.stateDir, ledger.id)),
-    ledgerCounter: markCounter(ledger.counter, state.receipts),
+    ...(await folderOwner(config.stateDir, own.id)),
+    ledgerCounter: markCounter(own.counter, state.receipts),
     fleet: state.marks,
   };
-  const isWatched = (folder: string): boolean => current().folders.some(({ path }) => path === folder);
+  const isWatched = (folder: string): boolean => config.folders.some(({ path }) => path === folder);
   const parts = assemble(config, { ...state, owner, isWatched, service, events, clock, logger });
+  const { folders } = parts;
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
     if (event.type === 'folder') {
@@ -149,109 +148,36 @@ export async function startDaemon(
       if (event.state === 'frozen') parts.conductor.wake();
       else parts.conductor.folderBack(event.folder);
     }
-    if (event.type === 'file') parts.folders.written(event);
+    if (event.type === 'file') folders.written(event);
     if (event.type === 'elsewhere') {
-      parts.folders.written({ before: null, facts: event.facts, isElsewhere: true });
+      folders.written({ before: null, facts: event.facts, isElsewhere: true });
       parts.conductor.heard(event.facts);
     }
   });
-  stack.use(parts.folders);
-  const messageTargets = createMessageTargets();
-  const shown = { ledger: { ...ledger, lines: restedLines(ledger, clock) }, messageTargets };
-  const shared = stack.use(await state.sharing.join({ ...parts, ...shown, gate: service.gate, events, news }));
-  const backups = stack.use(startBackups(ledger, logger));
-  const hostName = config.ledger === null ? null : config.hostName;
+  stack.use(folders);
+  const shown = { ledger: { ...own, lines: restedLines(own, clock) }, messageTargets: createMessageTargets() };
+  const shared = stack.use(await turn.join({ ...parts, ...shown, gate: service.gate, events, news }));
+  const { ledger, conductor } = shared;
+  const backups = stack.use(startBackups(own, logger));
+  const writing = { ledger: own, feedLinks, logger, hostName: config.ledger === null ? null : config.hostName };
   const linkFiles = await createLinkFiles({
-    ledger,
+    ...writing,
     rows: parts.rows,
-    feedLinks,
-    logger,
-    folders: () => current().folders,
-    whyOffLimits: (folder) => parts.folders.whyOffLimits(folder),
-    hostName,
+    folders: () => config.folders,
+    whyOffLimits: (folder) => folders.whyOffLimits(folder),
   });
-  const exports = stack.use(
-    startExports({
-      ledger,
-      feedLinks,
-      linkFiles,
-      events,
-      logger,
-      exports: () => current().exports,
-      hostName,
-    }),
-  );
-  const { sharing: turn } = state;
+  const exports = stack.use(startExports({ ...writing, linkFiles, events, exports: () => config.exports }));
   const audit = stack.use(
-    startAudit({ ...parts, ledger, library: service.host, budget: service.budget, turn, clock, logger }),
+    startAudit({ ...parts, ledger: own, library: service.host, budget: service.budget, turn, clock, logger }),
   );
-  stack.use(startRequestDays({ ledger, gate: service.gate, clock, logger }));
-  const daemon = createDaemon(
-    config,
-    {
-      ...parts,
-      ledger,
-      shared,
-      turn,
-      service,
-      feedLinks,
-      events,
-      news,
-      backups,
-      exports,
-      audit,
-      clock,
-      logger,
-    },
-    stack.move(),
-  );
-  current = () => daemon.config();
-  await using unlessBegun = new AsyncDisposableStack();
-  unlessBegun.use(daemon);
-  await built(daemon);
-  const named = checkNames(config, { conductor: parts.conductor, ledger, logger });
-  // The rejection is handled where `named` is awaited below; the ledger check may take longer.
-  named.catch(() => undefined);
-  (await ledger.verify()).forEach(repaired);
-  await named;
-  await daemon.begin();
-  unlessBegun.move();
-  return daemon;
-}
+  stack.use(startRequestDays({ ledger: own, gate: service.gate, clock, logger }));
 
-interface RunningWorld extends Parts {
-  readonly ledger: Ledger;
-  readonly shared: Shared;
-  readonly turn: Turn;
-  readonly service: ServiceConnection;
-  readonly feedLinks: Pick<FeedLinks, 'find'>;
-  readonly events: EventStream;
-  readonly news: NewsLines;
-  readonly backups: Backups;
-  readonly exports: Exports;
-  readonly audit: Audit;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
-function createDaemon(
-  initial: Config,
-  world: RunningWorld,
-  resources: AsyncDisposableStack,
-): Daemon & { begin(): Promise<void> } {
-  const { shared, service, folders, events, news, turn, clock, logger } = world;
-  const { ledger, fleet, conductor, rows, messageTargets } = shared;
-  const { pauses } = world.conductor;
-  const webhooks = createWebhookDoor();
-  const begun = Promise.withResolvers<void>();
-  let config = initial;
-  let stopped: Promise<void> | null = null;
-  const tellNews = tellExpectation(world);
-  const earliest = (due: readonly Facts[]) => earliestOf(due, earliestWorld(daemon, clock.now()));
   const now = (): number => clock.now();
+  const earliest = (due: readonly Facts[]) => earliestOf(due, earliestWorld(daemon, now()));
   const isReporter = (): boolean => turn.signal() !== null;
+  const tellNews = tellExpectation({ news, logger, clock });
   const expectations = createExpectations({
-    ledger: world.ledger,
+    ledger: own,
     events,
     config: () => config,
     logger,
@@ -262,52 +188,43 @@ function createDaemon(
       if (shared.reports(view.folder)) tellNews(view);
     },
   });
+  const webhooks = createWebhookDoor();
+  const begun = Promise.withResolvers<void>();
+  const resources = stack.move();
+  let stopped: Promise<void> | null = null;
 
   /** Stops in the order a file flows: refuses new files, finishes running steps, copies the ledger, closes everything. */
   const stopAll = async (hurry: AbortSignal): Promise<void> => {
     expectations[Symbol.dispose]();
     await folders[Symbol.asyncDispose]();
     await conductor.stop(hurry);
-    if (!hurry.aborted) await Promise.race([world.exports.run(), aborted(hurry)]);
-    if (!hurry.aborted) await world.backups.run();
+    if (!hurry.aborted) await Promise.race([exports.run(), aborted(hurry)]);
+    if (!hurry.aborted) await backups.run();
     await resources.disposeAsync();
   };
   const stop = (hurry: AbortSignal): Promise<void> => (stopped ??= stopAll(hurry));
 
-  const daemon = {
+  const working = {
     startedAt: clock.now(),
     ledger,
     conductor,
-    pauses,
-    rows,
-    fleet,
+    pauses: parts.conductor.pauses,
+    rows: shared.rows,
+    fleet: shared.fleet,
     folders,
     gate: service.gate,
     events,
     news,
     times: service.times,
-    feedLinks: world.feedLinks,
+    feedLinks,
     expectations,
-    audit: world.audit,
-    messageTargets,
+    audit,
+    messageTargets: shared.messageTargets,
     turn,
     config: () => config,
     namesOf: service.namesOf,
     waits: (): readonly Wait[] => waitsOf(daemon, clock.now()),
     isIdle: async () => !folders.isSettling() && (await conductor.isIdle()),
-    /** Starts all work. */
-    begin: async () => {
-      news.add({ level: 'info', type: 'started', text: 'Daemon started' });
-      await news.kept();
-      shared.start(expectations);
-      await pauses.keep();
-      await expectations.refresh();
-      await folders.start();
-      conductor.start();
-      world.audit.start();
-      void world.exports.run();
-      begun.resolve();
-    },
     reload: async (next: Config, names: NamesOfService | null = null) => {
       await begun.promise;
       config = next;
@@ -315,7 +232,7 @@ function createDaemon(
       conductor.names.change(namesUsed(next), names);
       conductor.change(settingsOf(next));
       await folders.change(next);
-      void world.exports.run();
+      void exports.run();
       conductor.probeNow();
     },
     receive: (webhook: Webhook): Admission => {
@@ -327,7 +244,27 @@ function createDaemon(
     stop,
     [Symbol.asyncDispose]: () => stop(AbortSignal.abort()),
   };
-  return Object.assign(daemon, { picture: createPictures(daemon, world) });
+  const daemon: Daemon = Object.assign(working, { picture: createPictures(working, { events, clock }) });
+  await using unlessBegun = new AsyncDisposableStack();
+  unlessBegun.use(daemon);
+  await built(daemon);
+  const named = checkNames(config, { conductor: parts.conductor, ledger: own, logger });
+  // The rejection is handled where `named` is awaited below; the ledger check may take longer.
+  named.catch(() => undefined);
+  (await own.verify()).forEach(repaired);
+  await named;
+  news.add({ level: 'info', type: 'started', text: 'Daemon started' });
+  await news.kept();
+  shared.start(expectations);
+  await parts.conductor.pauses.keep();
+  await expectations.refresh();
+  await folders.start();
+  conductor.start();
+  audit.start();
+  void exports.run();
+  begun.resolve();
+  unlessBegun.move();
+  return daemon;
 }
 
 /**
