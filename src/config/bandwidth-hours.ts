@@ -1,4 +1,4 @@
-import { doOverlap, isInWindow, nextMinute, parseWindow } from './day-window.ts';
+import { doOverlap, isInWindow, parseWindow } from './day-window.ts';
 import type { DayWindow } from './day-window.ts';
 import { type Parsed, refused } from './parsed.ts';
 import { isMapping } from './raw-tree.ts';
@@ -74,8 +74,35 @@ export function limitAt({ windows, otherwise }: BandwidthHours, atMs: number): n
   return window === undefined ? otherwise : window.bytesPerSecond;
 }
 
-/** When the limit next changes after a given time (both in epoch milliseconds); null if it never does. */
-export function limitChangesAt(hours: BandwidthHours, atMs: number): number | null {
-  const now = limitAt(hours, atMs);
-  return hours.windows.length === 0 ? null : nextMinute(atMs, (minute) => limitAt(hours, minute) !== now);
+/** The limit of all uploads, and whether new ones may start. */
+export interface HoursChange {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly bandwidth: number | null;
+  readonly mayStart: boolean;
+}
+
+const MINUTE_MS = 60_000;
+const TWO_DAYS = 2 * 24 * 60;
+
+/**
+ * Returns the changes in the two days after `nowMs` (epoch milliseconds). Tries every minute, because only the local
+ * clock accounts for daylight saving.
+ */
+export function hoursAfter(
+  { bandwidth, window }: { readonly bandwidth: BandwidthHours; readonly window: DayWindow | null },
+  nowMs: number,
+): readonly HoursChange[] {
+  if (bandwidth.windows.length === 0 && window === null) return [];
+  const hoursAt = (at: number): HoursChange => {
+    return { at, bandwidth: limitAt(bandwidth, at), mayStart: window === null || isInWindow(window, at) };
+  };
+  const changes = [hoursAt(nowMs)];
+  const first = Math.floor(nowMs / MINUTE_MS) + 1;
+  for (let minute = first; minute <= first + TWO_DAYS; minute += 1) {
+    const next = hoursAt(minute * MINUTE_MS);
+    const last = changes.at(-1);
+    if (last?.bandwidth !== next.bandwidth || last.mayStart !== next.mayStart) changes.push(next);
+  }
+  return changes.slice(1);
 }

@@ -13,7 +13,6 @@ export const WINDOW_FORM = 'two times of day in quotes, like "08:00-18:00" or "2
 
 const WINDOW = /^(\d{1,2}):(\d{2}) ?- ?(\d{1,2}):(\d{2})$/;
 const DAY = 24 * 60;
-const MINUTE_MS = 60_000;
 
 /** Parses `uploads.window`: a window, or `always`, which becomes null. */
 export function parseUploadWindow(text: string): Parsed<DayWindow | null> {
@@ -96,20 +95,6 @@ export function isInWindow(window: DayWindow, atMs: number): boolean {
   const at = new Date(atMs);
   const minute = at.getHours() * 60 + at.getMinutes();
   return spansOf(window).some(([from, to]) => from <= minute && minute < to);
-}
-
-/**
- * Finds the first minute after `atMs` at which `is` holds. Checks every minute, because only the local clock accounts
- * for daylight saving.
- *
- * @returns epoch milliseconds; null if `is` never holds within the next two days and an hour
- */
-export function nextMinute(atMs: number, is: (minuteMs: number) => boolean): number | null {
-  const first = Math.floor(atMs / MINUTE_MS) * MINUTE_MS;
-  for (let minute = 1; minute <= 2 * DAY + 60; minute += 1) {
-    if (is(first + minute * MINUTE_MS)) return first + minute * MINUTE_MS;
-  }
-  return null;
 }
 
 function spansOf({ from, to }: DayWindow): readonly (readonly [number, number])[] {

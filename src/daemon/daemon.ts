@@ -6,16 +6,13 @@ import { type Audit, startAudit } from './audit.ts';
 import { createLinkFiles } from './link-files.ts';
 import { startExports } from './exports.ts';
 import { createFeedLinks } from '../host/feed-links.ts';
-import type { FeedLinks } from '../host/feed-links.ts';
 import type { Folders } from '../intake/folders.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LogFields, Logger } from '../log/logger.ts';
-import type { Conductor } from '../pipeline/conductor.ts';
 import type { Answer, Clock, Turn } from '../pipeline/file/ports.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import { isLedgerAway } from '../pipeline/file/store-errors.ts';
 import { aborted } from '../pipeline/wake-up.ts';
-import type { OperatorPauses } from '../pipeline/operator-pauses.ts';
 import type { NamesOfService } from '../pipeline/service-names.ts';
 import type { Fleet } from '../view/hosts/fleet-view.ts';
 import { earliestWorld, restedLines } from '../view/outlook.ts';
@@ -23,13 +20,14 @@ import { earliestOf } from '../pipeline/earliest.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { createDeadlines } from './expectations/deadlines.ts';
 import { type TakePicture, createPictures } from '../view/picture/take-picture.ts';
+import type { ViewedDaemon } from '../view/viewed-daemon.ts';
 import { type Wait, waitsOf } from '../view/waits.ts';
 import type { FolderClaimant } from '../watch/root-mark.ts';
 import { folderOwner } from '../watch/root-owner.ts';
 import { assemble, settingsOf } from './assemble.ts';
 import { checkNames } from './check-names.ts';
 import { type EventStream, createEventStream } from './events.ts';
-import { type Expectations, createExpectations, tellExpectation } from './expectations/expectations.ts';
+import { createExpectations, tellExpectation } from './expectations/expectations.ts';
 import { logEvents } from './log-events.ts';
 import { type MessageTargets, createMessageTargets } from './message-targets.ts';
 import { MOST_LINES, type NewsLines, createEventKeeper, createNewsLines } from './news/lines.ts';
@@ -37,15 +35,9 @@ import { pastLines, shownHost } from './news/past-lines.ts';
 import { startRequestDays } from './request-days.ts';
 import { connectToService } from './service-connection.ts';
 import { markCounter, openState } from './state/open-state.ts';
-import type { UploadTimes } from './upload-times.ts';
 
 /** The running daemon: everything that works on files. Excludes the sockets, the status page and signal handling. */
-export interface Daemon extends AsyncDisposable {
-  readonly startedAt: number;
-  readonly ledger: Ledger;
-  readonly conductor: Conductor;
-  /** Pauses set by operators. */
-  readonly pauses: OperatorPauses;
+export interface Daemon extends ViewedDaemon, AsyncDisposable {
   /** Files that steps are working on, on all hosts of a fleet. */
   readonly rows: Pick<Rows, 'isHeld' | 'held' | 'claim'>;
   /** The other hosts that share the ledger; null: not shared. */
@@ -55,16 +47,10 @@ export interface Daemon extends AsyncDisposable {
   readonly events: Pick<EventStream, 'listen'>;
   /** Recent news in words. */
   readonly news: NewsLines;
-  readonly times: UploadTimes;
-  /** Addresses of embedded videos and of feeds. */
-  readonly feedLinks: Pick<FeedLinks, 'find'>;
-  /** Files that are expected by a time of day. */
-  readonly expectations: Pick<Expectations, 'list'>;
   /** The comparison of disk, ledger and service. */
   readonly audit: Audit;
   /** Delivery results of the notification targets. */
   readonly messageTargets: MessageTargets;
-  config(): Config;
   /** Asks the service that a configuration names for its channels and feeds. */
   namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
   /**
@@ -75,8 +61,6 @@ export interface Daemon extends AsyncDisposable {
   reload(config: Config, names?: NamesOfService | null): Promise<void>;
   /** Accepts a webhook. A signed one makes the daemon query the service soon; its contents are not trusted. */
   receive(webhook: Webhook): Admission;
-  /** Returns everything that holds up work, most far-reaching first. Cheap. */
-  waits(): readonly Wait[];
   /** Takes a snapshot of everything, for every surface. */
   readonly picture: TakePicture;
   /** Whether no work is left. */

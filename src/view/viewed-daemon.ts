@@ -17,11 +17,16 @@ export interface ViewedDaemon {
   readonly ledger: Ledger;
   readonly conductor: Conductor;
   readonly gate: Pick<Gate, 'snapshot'>;
+  /** Upload limits that depend on the time of day. Times are epoch milliseconds. */
   readonly times: {
+    /** Bytes per second shared by all uploads; null: unlimited. */
     limit(): number | null;
+    /** When the next limit takes effect; null: never. */
     limitUntil(): number | null;
     mayStart(): boolean;
+    /** When uploads may start again; null: now. */
     startAt(): number | null;
+    /** Limit changes within the next two days. */
     later(): readonly UploadHours[];
   };
   readonly feedLinks: Pick<FeedLinks, 'find'>;

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { limitAt, limitChangesAt, parseBandwidthHours } from '../../src/config/bandwidth-hours.ts';
+import { hoursAfter, limitAt, parseBandwidthHours } from '../../src/config/bandwidth-hours.ts';
 import type { BandwidthHours } from '../../src/config/bandwidth-hours.ts';
 
 function hours(value: unknown): BandwidthHours {
   const parsed = parseBandwidthHours(value);
   return parsed.ok ? parsed.value : expect.fail(JSON.stringify(parsed.issues));
 }
+
+const limitChangesAt = (bandwidth: BandwidthHours, nowMs: number): number | null =>
+  hoursAfter({ bandwidth, window: null }, nowMs)[0]?.at ?? null;
 
 const at = (hour: number, minute = 0): number => new Date(2026, 5, 10, hour, minute).getTime();
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { doOverlap, isInWindow, nextMinute, parseUploadWindow, parseWindow } from '../../src/config/day-window.ts';
+import { hoursAfter } from '../../src/config/bandwidth-hours.ts';
+import { doOverlap, isInWindow, parseUploadWindow, parseWindow } from '../../src/config/day-window.ts';
 import type { DayWindow } from '../../src/config/day-window.ts';
 
 const before = process.env['TZ'];
@@ -78,8 +79,9 @@ describe('a part of the day', () => {
 
 /** When a window opens next, as the local clock shows it. */
 function opens(text: string, at: string): string {
-  const next = nextMinute(Date.parse(at), (minute) => isInWindow(window(text), minute));
-  return next === null ? 'never' : new Date(next).toISOString();
+  const hours = { bandwidth: { windows: [], otherwise: null }, window: window(text) };
+  const next = hoursAfter(hours, Date.parse(at)).find(({ mayStart }) => mayStart);
+  return next === undefined ? 'never' : new Date(next.at).toISOString();
 }
 
 describe('the next opening', () => {
