@@ -9,7 +9,6 @@ import { failureOfFile } from '../disk/failure.ts';
 import { budgetOfOneHost } from '../host/budget-store.ts';
 import type { BudgetStore, OwnWindow } from '../host/budget-store.ts';
 import { createGate } from '../host/gate.ts';
-import type { Gate } from '../host/gate.ts';
 import { budgetOf, clientGateOf, UnsentCreates } from '../host/request-gate.ts';
 import type { FeedLinks } from '../host/feed-links.ts';
 import { uploadFormsIn } from '../host/upload-forms.ts';
@@ -17,27 +16,13 @@ import { createVideoHost } from '../host/video-host.ts';
 import type { BudgetRow } from '../ledger/records.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Events } from '../pipeline/events.ts';
-import type { Answer, Budget, Clock, NoteStore, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';
+import type { Answer, Clock, NoteStore, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';
 import type { NamesOfService } from '../pipeline/service-names.ts';
-import type { QuotaNow } from '../pipeline/quota.ts';
 import { keepLimit, quotaAt, uploadTimes } from './upload-times.ts';
-import type { UploadTimes } from './upload-times.ts';
 import { serviceOf } from '../config/installed-service.ts';
 import type { InstalledService } from '../config/installed-service.ts';
 
-/** The connection to the hosted service: client, request budget and bandwidth, as configured. */
-export interface ServiceConnection extends AsyncDisposable {
-  readonly host: VideoHost & VideoLibrary;
-  readonly gate: Gate;
-  readonly budget: Budget;
-  readonly times: UploadTimes;
-  /** `service.quota` at this moment; null if there is none. */
-  quota(): QuotaNow | null;
-  /** Lists the channels and feeds of the service that a configuration names, which may be another service or key. */
-  namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
-  /** Uses another configuration from the next request on. Requests in progress finish with the old key and address. */
-  change(config: Config): void;
-}
+export type ServiceConnection = ReturnType<typeof connectToService>;
 
 /** The request budget of a daemon that does not share its ledger. */
 export function ownBudget(row: BudgetRow, clock: Clock): BudgetStore {
@@ -45,7 +30,11 @@ export function ownBudget(row: BudgetRow, clock: Clock): BudgetStore {
   return budgetOfOneHost({ load, save: (spent) => row.save(spent) }, clock, () => uptime() * 1_000);
 }
 
-/** @param world.budget stores the last hour's requests across restarts */
+/**
+ * Connects to the hosted service with the client, request budget and bandwidth that the configuration names.
+ *
+ * @param world.budget stores the last hour's requests across restarts
+ */
 export function connectToService(
   initial: Config,
   world: {
@@ -56,7 +45,7 @@ export function connectToService(
     readonly clock: Clock;
     readonly logger: Logger;
   },
-): ServiceConnection {
+) {
   const { clock, events, logger } = world;
   let config = initial;
   const gate = createGate({ store: world.budget, limit: config.service.requestsPerHour, clock });
@@ -104,10 +93,12 @@ export function connectToService(
   return {
     gate,
     times,
+    /** `service.quota` at this moment; null if there is none. */
     quota: () => quotaAt(config.service.quota, clock.now()),
     budget: budgetOf(gate, unsent),
     host: hostOf(() => client, world.feedLinks.heard),
-    namesOf: async (next, signal) => {
+    /** Lists the channels and feeds of the service that a configuration names, which may be another service or key. */
+    namesOf: async (next: Config, signal: AbortSignal): Promise<Answer<NamesOfService>> => {
       const isOther = isOtherService(config, next);
       const asked = isOther ? open(next) : client;
       const host = hostOf(() => asked, isOther ? undefined : world.feedLinks.heard);
@@ -117,7 +108,8 @@ export function connectToService(
       if (!channel.ok) return channel;
       return feed.ok ? { ok: true, value: { channel: channel.value, feed: feed.value } } : feed;
     },
-    change: (next) => {
+    /** Uses another configuration from the next request on. Requests in progress finish with the old key and address. */
+    change: (next: Config): void => {
       const isOther = isOtherService(config, next);
       config = next;
       gate.setLimit(next.service.requestsPerHour);
@@ -128,7 +120,7 @@ export function connectToService(
       former.push(client);
       client = open(config);
     },
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       limit[Symbol.dispose]();
       await Promise.all([client, ...former].map((each) => each[Symbol.asyncDispose]()));
       await gate[Symbol.asyncDispose]();

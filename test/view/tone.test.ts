@@ -38,6 +38,7 @@ import { onlyRead } from '../../src/watch/ports.ts';
 import { resumeAdvice } from '../../src/watch/root-check.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { startServer } from '../support/server.ts';
+import type { RetryResult } from '../../src/daemon/commands/retry.ts';
 
 /**
  * The sentences that an operator rated, by the numbers of that review. Each cause says once what happened, since when, what dropcast does, and
@@ -93,7 +94,7 @@ const gap = (path: string): string => {
   return gaps.why ?? '';
 };
 const isRoot = process.geteuid?.() === 0;
-const retried = {
+const retried: Omit<RetryResult, 'waited' | 'mend'> = {
   v: 1,
   planned: false,
   files: 0,
@@ -102,7 +103,7 @@ const retried = {
   examples: [],
   refused: [],
   left: [],
-} as const;
+};
 const failed = causeOf({ cause: 'processing_failed', files: 60, extensions: ['mp4'], message: 'no video' });
 
 /** Number, where, what the product says now, what it must say. */

@@ -1,4 +1,3 @@
-import type { HostedVideo } from '../../pipeline/file/failure.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { FileEvent } from '../../pipeline/file/machine.ts';
 import type { RowStore } from '../../pipeline/file/row-groups.ts';
@@ -8,35 +7,21 @@ import type { Applied } from '../../pipeline/steps/runner.ts';
 /** The outcome for a pre-existing file once it is confirmed; `waiting`: not compared yet. */
 export type Verdict = 'adopt' | 'upload' | 'unclear' | 'waiting';
 
-export interface AdoptableFile {
-  readonly id: string;
-  /** Absolute path. */
-  readonly path: string;
-  readonly size: number;
-  readonly title: string | null;
-  readonly verdict: Verdict;
-  readonly why: string | null;
-  /** The first few videos on the service that may match the file. */
-  readonly videos: readonly HostedVideo[];
-  /** Number of videos that may match. */
-  readonly count: number;
-}
+export type AdoptionView = Awaited<ReturnType<typeof adoptionOf>>;
+export type AdoptableFile = AdoptionView['files'][number];
 
-export interface AdoptionView {
-  readonly v: 1;
-  /** Progress of the comparison with the service's list; null: no comparison is running. */
-  readonly comparing: Comparison | null;
-  readonly files: readonly AdoptableFile[];
-}
-
-/** Reports what `existing: adopt` would do with each pre-existing file. */
-export async function adoptionOf(store: RowStore<'to adopt'>, comparing: Comparison | null): Promise<AdoptionView> {
+/**
+ * Reports what `existing: adopt` would do with each pre-existing file.
+ *
+ * @param comparing progress of the comparison with the service's list; null: no comparison is running
+ */
+export async function adoptionOf(store: RowStore<'to adopt'>, comparing: Comparison | null) {
   const files = await store.rows({ group: 'to adopt' });
   const verdictOf = verdictsOn(files);
   return { v: 1, comparing, files: files.map((facts) => viewOf(facts, verdictOf(facts))) };
 }
 
-function viewOf(facts: Facts, verdict: Verdict): AdoptableFile {
+function viewOf(facts: Facts, verdict: Verdict) {
   const { id, folder, path, version, plan, why, lastFailure } = facts;
   const { videos = [], count = videos.length, isSure = false } = lastFailure?.likeness ?? {};
   const isContested = verdict === 'unclear' && isSure;
@@ -47,6 +32,7 @@ function viewOf(facts: Facts, verdict: Verdict): AdoptableFile {
     title: plan?.title ?? null,
     verdict,
     why: isContested ? 'several files have the title and duration of this video' : why,
+    /** The first few videos on the service that may match the file, and the number of all of them. */
     videos,
     count,
   };
@@ -67,27 +53,19 @@ function verdictsOn(files: readonly Facts[]): (facts: Facts) => Verdict {
 }
 
 /** The result of a confirmation. */
-export interface Confirmed {
-  readonly v: 1;
-  readonly adopted: number;
-  /** Files that are now being uploaded. */
-  readonly uploading: number;
-  /** Files that stay held until a person decides. */
-  readonly unclear: number;
-  /** Files not compared yet. If there are any, nothing was done. */
-  readonly waiting: number;
-}
+export type Confirmed = Awaited<ReturnType<typeof confirmAdoption>>;
 
 /** Carries out the report. Repeating the call, even after a crash, continues where the last one stopped. */
 export async function confirmAdoption(
   store: RowStore<'to adopt'>,
   apply: (id: string, event: FileEvent) => Promise<Applied>,
-): Promise<Confirmed> {
+) {
   const files = await store.rows({ group: 'to adopt' });
   const verdictOf = verdictsOn(files);
-  const done = { adopted: 0, uploading: 0, unclear: 0, waiting: 0 };
-  done.waiting = files.filter((facts) => verdictOf(facts) === 'waiting').length;
-  if (done.waiting > 0) return { v: 1, ...done };
+  const waiting = files.filter((facts) => verdictOf(facts) === 'waiting').length;
+  /** `unclear`: files that stay held until a person decides. `waiting`: if any is not compared yet, nothing is done. */
+  const done = { v: 1, adopted: 0, uploading: 0, unclear: 0, waiting };
+  if (waiting > 0) return done;
   for (const facts of files) {
     const verdict = verdictOf(facts);
     const videoId = facts.lastFailure?.likeness?.videos[0]?.id ?? '';
@@ -98,5 +76,5 @@ export async function confirmAdoption(
     else if (verdict === 'adopt') done.adopted += 1;
     else done.uploading += 1;
   }
-  return { v: 1, ...done };
+  return done;
 }

@@ -4,12 +4,7 @@ import type { Rows } from '../../pipeline/file/rows.ts';
 import { suspectsOf } from '../../view/files/suspects.ts';
 import type { SuspectLedger } from '../../view/files/suspects.ts';
 
-/** The result of a dismissal. */
-export interface Dismissed {
-  readonly v: 1;
-  readonly dismissed: readonly string[];
-  readonly refused: readonly { readonly name: string; readonly why: string }[];
-}
+export type Dismissed = Awaited<ReturnType<typeof dismiss>>;
 
 /**
  * Forgets suspects that a person has dealt with. Deletes nothing on the service.
@@ -19,7 +14,7 @@ export interface Dismissed {
 export async function dismiss(
   { ledger, rows }: { readonly ledger: SuspectLedger; readonly rows: Pick<Rows, 'isHeld' | 'claim'> },
   { names }: { readonly names: readonly string[] },
-): Promise<Dismissed> {
+) {
   const { suspects } = await suspectsOf(ledger, { rows });
   const wanted = names.includes('all') ? suspects.map(({ name }) => name) : names;
   const dismissed: string[] = [];

@@ -6,7 +6,7 @@ import { isIgnored } from '../../pipeline/file/reasons.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords } from '../../view/hosts/host-words.ts';
 import { Answers, diskHangs, Patience, wantedFiles } from './wanted.ts';
-import type { CommandOptions, FilesResult, WantedFile, WantedFiles } from './wanted.ts';
+import type { CommandOptions, WantedFile, WantedFiles } from './wanted.ts';
 
 export interface IgnoreWanted extends WantedFiles {
   /** Who gave the command; recorded in the row. */
@@ -15,24 +15,13 @@ export interface IgnoreWanted extends WantedFiles {
   readonly isUndone?: boolean;
 }
 
-export interface IgnoreResult extends FilesResult {
-  /** Ids of the files now ignored, or no longer ignored. */
-  readonly done: readonly string[];
-  /** Empty records that are deleted on the service. */
-  readonly records: number;
-  /** Patterns for a folder's `exclude:` that would exclude future files of the same kind. */
-  readonly excludes: readonly { readonly folder: string; readonly key: string; readonly pattern: string }[];
-}
+export type IgnoreResult = Awaited<ReturnType<typeof ignore>>;
 
 /** One request to look, one to delete, one to verify. */
 const requestsPerRecord = 3;
 
 /** Marks files that should not be uploaded as `skipped` and records who asked. Uploads in progress are aborted. */
-export async function ignore(
-  daemon: Daemon,
-  wanted: IgnoreWanted,
-  { isPlanned = false }: CommandOptions = {},
-): Promise<IgnoreResult> {
+export async function ignore(daemon: Daemon, wanted: IgnoreWanted, { isPlanned = false }: CommandOptions = {}) {
   const answers = new Answers();
   const patience = new Patience();
   const { isUndone = false, by } = wanted;
@@ -49,7 +38,9 @@ export async function ignore(
     ...answers.result(isPlanned),
     // Undoing costs requests too, because a file then needs a new record.
     requests: empty * requestsPerRecord,
+    /** Empty records that are deleted on the service. */
     records: isUndone ? 0 : empty,
+    /** Ids of the files now ignored, or no longer ignored. */
     done: done.map(({ id }) => id),
     excludes: isUndone ? [] : await excludesOf(daemon, done),
   };
@@ -110,13 +101,10 @@ function takeBack({ conductor, folders, fleet }: Daemon, patience: Patience): Ac
 const leastAlike = 2;
 
 /**
- * Returns patterns for extensions that several of these files share and that no file in progress or done in their
- * folder has.
+ * Returns patterns for a folder's `exclude:`, for extensions that several of these files share and that no file in
+ * progress or done in their folder has.
  */
-async function excludesOf(
-  daemon: Pick<Daemon, 'config' | 'ledger'>,
-  files: readonly Facts[],
-): Promise<IgnoreResult['excludes']> {
+async function excludesOf(daemon: Pick<Daemon, 'config' | 'ledger'>, files: readonly Facts[]) {
   const alike = Map.groupBy(files, ({ folder, path }) => `${folder}\0${posix.extname(path)}`);
   const excludes: { folder: string; key: string; pattern: string }[] = [];
   for (const [name, { length }] of alike) {

@@ -5,16 +5,7 @@ import type { Daemon } from '../daemon.ts';
 import { withTurn } from '../../view/hosts/host-view.ts';
 import type { CommandOptions } from './wanted.ts';
 
-export interface PublishResult {
-  readonly v: 1;
-  /** True: nothing was done; the result shows what would be. */
-  readonly planned: boolean;
-  /** Files waiting for these feeds. */
-  readonly files: number;
-  readonly requests: number;
-  readonly feeds: readonly PublishedFeed[];
-  readonly refused: readonly { readonly name: string; readonly why: string }[];
-}
+export type PublishResult = Awaited<ReturnType<typeof publish>>;
 
 export interface PublishedFeed {
   readonly feed: string;
@@ -33,12 +24,12 @@ export interface PublishedFeed {
 /** How long to wait for the service, in milliseconds: the command gives up after 30 s. */
 const patienceMs = 20_000;
 
-/** Publishes feeds now, with one request per feed for everything waiting for it. */
+/** Publishes feeds now, with one request per feed for everything waiting for it. `files` in the result wait for them. */
 export async function publish(
   daemon: Daemon,
   { feeds }: { readonly feeds: readonly string[] },
   { isPlanned = false }: CommandOptions = {},
-): Promise<PublishResult> {
+) {
   const known = await knownFeeds(daemon);
   const wanted = [...new Set(feeds)].filter((feed) => known.includes(feed));
   const refused = feeds

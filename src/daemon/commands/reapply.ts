@@ -9,17 +9,9 @@ import { stageOf } from '../../view/stages.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords, whyElsewhere } from '../../view/hosts/host-words.ts';
 import { Answers, diskHangs, Patience, wantedFiles } from './wanted.ts';
-import type { CommandOptions, CommandResult, WantedFiles } from './wanted.ts';
+import type { CommandOptions, WantedFiles } from './wanted.ts';
 
-export interface ReapplyResult extends CommandResult {
-  /** The first few changes. */
-  readonly changes: readonly ReapplyChange[];
-  /** `patches`: videos whose metadata is sent. `publishes`: feeds published afterwards. */
-  readonly patches: number;
-  readonly publishes: readonly string[];
-  /** Files that already match the rules. */
-  readonly same: number;
-}
+export type ReapplyResult = Awaited<ReturnType<typeof reapply>>;
 
 /** The change that the current rules make to one file. */
 export interface ReapplyChange {
@@ -42,11 +34,7 @@ const states = ['queued', 'awaiting upload', 'retrying', 'processing', 'awaiting
  *
  * @param options.isPlanned only report the changes and their cost: reads sidecars and changes nothing
  */
-export async function reapply(
-  daemon: Daemon,
-  wanted: WantedFiles,
-  { isPlanned = false }: CommandOptions = {},
-): Promise<ReapplyResult> {
+export async function reapply(daemon: Daemon, wanted: WantedFiles, { isPlanned = false }: CommandOptions = {}) {
   const routers = new Map(daemon.config().folders.map((folder) => [folder.path, createRouter(folder)]));
   const answers = new Answers();
   const patience = new Patience();
@@ -95,12 +83,14 @@ export async function reapply(
   }
   if (!isPlanned) daemon.conductor.wake();
   return {
-    v: 1,
+    v: 1 as const,
     planned: isPlanned,
     files,
     requests: patches + publishes.size,
+    /** `patches`: videos whose metadata is sent. `publishes`: feeds published afterwards. */
     patches,
     publishes: [...publishes],
+    /** Files that already match the rules. */
     same,
     changes,
     refused: answers.refused,

@@ -8,16 +8,9 @@ import type { Applied } from '../../pipeline/steps/runner.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords, whyElsewhere } from '../../view/hosts/host-words.ts';
 import { Answers, diskHangs, Patience, wantedFiles } from './wanted.ts';
-import type { CommandOptions, FilesResult, WantedFile, WantedFiles } from './wanted.ts';
+import type { CommandOptions, WantedFile, WantedFiles } from './wanted.ts';
 
-/** The result of a retry for each file. */
-export interface RetryResult extends FilesResult {
-  readonly retried: readonly string[];
-  /** Why everything was paused, or null. The service is probed immediately. */
-  readonly waited: string | null;
-  /** Rules whose channel was rejected, and where they are written (`file:line`). */
-  readonly mend: readonly { readonly rule: string; readonly channel: string; readonly at: string | null }[];
-}
+export type RetryResult = Awaited<ReturnType<typeof retry>>;
 
 /** Which files to retry. */
 export interface RetryWanted extends WantedFiles {
@@ -28,11 +21,7 @@ export interface RetryWanted extends WantedFiles {
 }
 
 /** Re-arms files that failed or are held, skipped or waiting, and probes the service immediately. */
-export async function retry(
-  daemon: Daemon,
-  wanted: RetryWanted,
-  { isPlanned = false }: CommandOptions = {},
-): Promise<RetryResult> {
+export async function retry(daemon: Daemon, wanted: RetryWanted, { isPlanned = false }: CommandOptions = {}) {
   const answers = new Answers();
   const patience = new Patience();
   for await (const file of filesToRetry(daemon, wanted, answers)) {
@@ -51,7 +40,9 @@ export async function retry(
     ...answers.result(isPlanned),
     requests: requestsFor(daemon, done),
     retried: done.map(({ id }) => id),
+    /** Why everything was paused, or null. The service is probed immediately. */
     waited,
+    /** Rules whose channel was rejected, and where they are written (`file:line`). */
     mend: wanted.channel === undefined ? [] : mendOf(daemon, done),
   };
 }
@@ -98,7 +89,7 @@ function requestsOf(facts: Facts): number {
   return uploadedAt === null || saysNothingArrived(facts) ? 1 + toFinish : toFinish;
 }
 
-function mendOf(daemon: Daemon, files: readonly Facts[]): RetryResult['mend'] {
+function mendOf(daemon: Daemon, files: readonly Facts[]) {
   const { file, folders } = daemon.config();
   const plans = new Map(files.flatMap(({ plan }) => (plan === null ? [] : [[plan.rule, plan] as const])));
   return Array.from(plans.values(), ({ rule, channel }) => {

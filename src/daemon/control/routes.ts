@@ -2,9 +2,7 @@ import type { TargetAnswer } from '@dropcast/notify';
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { limitedBody, MOST_BODY_BYTES } from '../../http/limited-body.ts';
-import type { HistoryLine } from '../../ledger/history.ts';
 import { redactedAddress } from '../../pipeline/file/facts.ts';
-import type { Facts } from '../../pipeline/file/facts.ts';
 import { auditOf } from '../../view/audit/audit-view.ts';
 import { viewOf } from '../../view/files/file-view.ts';
 import { filesOf } from '../../view/files/files-view.ts';
@@ -17,7 +15,7 @@ import type { LivePicture } from '../../view/picture/picture.ts';
 import { mostOfAll } from '../../view/picture/take-picture.ts';
 import { nothingChanged } from '../../view/words/unavailable-words.ts';
 import { adoptionOf, confirmAdoption } from '../commands/adopt.ts';
-import type { AuditCost, AuditWanted } from '../../pipeline/file/audit.ts';
+import type { AuditWanted } from '../../pipeline/file/audit.ts';
 import { dismiss } from '../commands/dismiss.ts';
 import { drain, forget, hostsOf } from '../commands/hosts.ts';
 import type { DrainWanted } from '../commands/hosts.ts';
@@ -53,20 +51,8 @@ export interface Reloaded {
   readonly plan?: ReloadPlan;
 }
 
-interface AuditAsked {
-  readonly wanted: AuditWanted;
-  readonly by: string;
-  /** True: returns the cost, and begins nothing. */
-  readonly isPlanned: boolean;
-}
-
-/** The result of `POST /audit`. */
-export interface AuditBegun {
-  readonly v: 1;
-  /** False: only the cost was asked for, or an audit is running. */
-  readonly begun: boolean;
-  readonly cost: AuditCost;
-}
+/** The result of `POST /audit`. `begun` is false if only the cost was asked for, or an audit is running. */
+export type AuditBegun = Awaited<ReturnType<typeof beginAudit>>;
 
 /** The result of `POST /notify/test`. */
 export interface NotifyTested {
@@ -74,12 +60,8 @@ export interface NotifyTested {
   readonly targets: readonly TargetAnswer[];
 }
 
-/** The result of `POST /test-clip/ended`. */
-export interface TestClipEnded {
-  readonly v: 1;
-  /** False: no such file. */
-  readonly ok: boolean;
-}
+/** The result of `POST /test-clip/ended`. `ok` is false if there is no such file. */
+export type TestClipEnded = Awaited<ReturnType<typeof endTestClip>>;
 
 /** The limits and rights of a socket's users. */
 interface Caller {
@@ -184,10 +166,7 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
     return streamPlan((options) => planOf(world, { ...options, ...wanted }));
   });
   post('/adoption/confirm', () => confirmAdoption(daemon.ledger, (id, event) => daemon.conductor.apply(id, event)));
-  post('/audit', async ({ wanted, by, isPlanned }: AuditAsked): Promise<AuditBegun> => {
-    const cost = await daemon.audit.cost(wanted, true);
-    return { v: 1, begun: !isPlanned && (await daemon.audit.begin(wanted, by)), cost };
-  });
+  post('/audit', (body: AuditAsked) => beginAudit(daemon, body));
   post('/audit/stop', async () => ({ v: 1, stopped: await daemon.audit.stop() }));
   post('/test-clip/ended', ({ id }: { readonly id: string }) => endTestClip(daemon, id));
   // Counts a request that a command is about to send with the daemon's key.
@@ -254,16 +233,22 @@ async function addFile(daemon: Daemon, path: string): Promise<object> {
 const clipEnded = 'a test clip: its video and its file were deleted on purpose';
 
 /** Records that a command deleted the video and file of its test clip, so that the row needs no attention. */
-async function endTestClip({ rows, conductor }: Daemon, id: string): Promise<TestClipEnded> {
+async function endTestClip({ rows, conductor }: Daemon, id: string) {
   await conductor.apply(id, { type: 'IGNORE', by: 'a test clip' });
   const facts = await rows.claim(id, (row) => row.write({ why: clipEnded }, clipEnded));
   return { v: 1, ok: facts !== null };
 }
 
-/** The response to `GET /facts`. */
-interface FactsView {
-  readonly v: 1;
-  readonly files: readonly { readonly facts: Facts; readonly history: readonly HistoryLine[] }[];
+interface AuditAsked {
+  readonly wanted: AuditWanted;
+  readonly by: string;
+  /** True: returns the cost, and begins nothing. */
+  readonly isPlanned: boolean;
+}
+
+async function beginAudit({ audit }: Daemon, { wanted, by, isPlanned }: AuditAsked) {
+  const cost = await audit.cost(wanted, true);
+  return { v: 1, begun: !isPlanned && (await audit.begin(wanted, by)), cost };
 }
 
 /** Maximum number of files in `GET /facts`. */
@@ -273,7 +258,7 @@ const mostInNeed = 200;
  * `GET /facts`: the raw rows of the newest files that need attention. Upload addresses, which grant access to anybody,
  * are omitted.
  */
-async function factsInNeed({ ledger }: Pick<Daemon, 'ledger'>): Promise<FactsView> {
+async function factsInNeed({ ledger }: Pick<Daemon, 'ledger'>) {
   const rows = await ledger.rows({
     group: 'any',
     where: { states: ['failed', 'held'] },

@@ -1,11 +1,11 @@
 import { estimate } from '../../pipeline/estimate.ts';
-import type { Backlog, Limit, QuotaRoom } from '../../pipeline/estimate.ts';
+import type { Backlog, QuotaRoom } from '../../pipeline/estimate.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { readyByWords } from '../../routing/explain.ts';
 import { priorityOf } from '../../pipeline/file/queue.ts';
 import { learnedLimitOf, sizeLimitNote, whyTooLarge } from '../../pipeline/file/size-limit.ts';
-import type { Priority, Rule } from '../../routing/plan.ts';
+import type { Rule } from '../../routing/plan.ts';
 import { limitWords } from '../../view/outlook.ts';
 import { ofPause, whyWords } from '../../view/waits.ts';
 import type { Contents } from './contents.ts';
@@ -19,50 +19,7 @@ export interface Amount {
 }
 
 /** The predicted outcome. Paths are absolute; times are epoch milliseconds. */
-export interface PlanView {
-  readonly v: 1;
-  /** The path that the plan was limited to; null: all folders. */
-  readonly path: string | null;
-  readonly folders: readonly (Amount & { readonly path: string; readonly why: string | null })[];
-  readonly rules: readonly (Amount & {
-    readonly rule: string;
-    readonly match: string;
-    readonly channel: string;
-    readonly priority: Priority;
-    /** When its files must be ready, in words; null: at no particular time. */
-    readonly ready_by: string | null;
-    readonly publish: readonly string[];
-  })[];
-  /** New files that would be sent. */
-  readonly upload: Amount;
-  /** Pre-existing files that `existing` leaves alone. */
-  readonly left: Amount;
-  /** Links that the service would import. */
-  readonly imports: number;
-  readonly duplicates: Amount & { readonly list: readonly { readonly path: string; readonly of: string }[] };
-  /** Unread files that share their size with another. They count as files to upload. */
-  readonly possible_duplicates: Amount;
-  readonly held: readonly Listed[];
-  /** Files that cannot be accepted yet. */
-  readonly unfinished: readonly Listed[];
-  readonly refused: readonly Listed[];
-  readonly ignored: number;
-  /** `known`: unchanged files that dropcast already knows. `on_their_way`: those still in progress. */
-  readonly known: number;
-  readonly on_their_way: Amount;
-  readonly requests: {
-    readonly create: number;
-    readonly publish: number;
-    readonly amend: number;
-    /** Approximate number of requests that poll the videos' status. */
-    readonly ask: number;
-    readonly total: number;
-  };
-  readonly limited_by: Limit;
-  readonly why: string;
-  /** Estimated completion time; null if unknown. */
-  readonly done_at: number | null;
-}
+export type PlanView = Awaited<ReturnType<typeof summarize>>;
 
 interface Listed {
   readonly path: string;
@@ -81,7 +38,7 @@ interface Planned {
 export async function summarize(
   world: PlanWorld & { durationOf(facts: Facts): Promise<number | null> },
   { path, folders, contents, rows }: Planned,
-): Promise<PlanView> {
+) {
   const { config, ledger, clock, refusal } = world;
   const { duplicates, mismatches, possible } = contents;
   const before = path === null ? ((await ledger?.totals('backlog')) ?? nothing) : nothing;
@@ -109,6 +66,7 @@ export async function summarize(
   const total = requests + amend;
   return {
     v: 1,
+    /** The path that the plan was limited to; null: all folders. */
     path,
     folders: folders.map((folder) => ({
       path: folder.path,
@@ -119,24 +77,30 @@ export async function summarize(
       config.folders.flatMap(({ rules }) => rules),
       queued,
     ),
+    /** New files that would be sent, and pre-existing files that `existing` leaves alone. */
     upload: amountOf(sent),
     left: amountOf(created.filter(({ id, end }) => end === 'skipped' && !wereKnown.has(id))),
+    /** Links that the service would import. */
     imports: queued.length - sent.length,
     duplicates: {
       ...amountOf(skipped),
       list: skipped.map((facts) => ({ path: pathOf(facts), of: pathOf(duplicates.get(facts.id) ?? facts) })),
     },
+    /** Unread files that share their size with another. They count as files to upload. */
     possible_duplicates: amountOf(sent.filter(({ id }) => possible.has(id))),
     held: heldOf(rows, new Map([...mismatches, ...tooLarge])),
+    /** Files that cannot be accepted yet. */
     unfinished: listed(folders, 'unfinished'),
     refused: listed(folders, 'refused'),
     ignored: sum(folders, 'ignored'),
+    /** `known`: unchanged files that dropcast already knows. `on_their_way`: those still in progress. */
     known: sum(folders, 'known'),
     on_their_way: { files: before.toSend + before.processing + before.toPublish, bytes: before.bytesToSend },
     requests: {
       create,
       publish: backlog.feeds,
       amend,
+      /** Approximate number of requests that poll the videos' status. */
       ask: Math.max(0, total - create - backlog.feeds - amend),
       total,
     },
@@ -147,6 +111,7 @@ export async function summarize(
       pause: refusal && { why: whyWords(ofPause(refusal), clock.now()) },
       nowMs: clock.now(),
     }),
+    /** Estimated completion time; null if unknown. */
     done_at: doneInMs === null ? null : clock.now() + doneInMs,
   };
 }
@@ -186,7 +151,7 @@ async function knownOf(rows: readonly Facts[], ledger: PlanWorld['ledger']): Pro
 
 const nothing = { toCreate: 0, toSend: 0, bytesToSend: 0, processing: 0, toPublish: 0 };
 
-function rulesOf(rules: readonly Rule[], queued: readonly Facts[]): PlanView['rules'] {
+function rulesOf(rules: readonly Rule[], queued: readonly Facts[]) {
   return rules.flatMap(({ key, match, channel, priority, readyBy, publish }) => {
     const taken = queued.filter(({ plan }) => plan?.rule === key);
     if (taken.length === 0) return [];
@@ -197,6 +162,7 @@ function rulesOf(rules: readonly Rule[], queued: readonly Facts[]): PlanView['ru
         channel,
         publish,
         priority: priorityOf({ ...(priority && { priority }) }),
+        /** When its files must be ready, in words; null: at no particular time. */
         ready_by: readyBy === undefined ? null : readyByWords(readyBy),
         ...amountOf(taken),
       },

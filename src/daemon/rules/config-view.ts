@@ -1,38 +1,25 @@
 import { resolve } from 'node:path';
 import type { Config, FolderConfig } from '../../config/config.ts';
 import { withDefaults } from '../../config/settings.ts';
-import type { Setting } from '../../config/settings.ts';
 import { createRouter, folderOf } from '../../intake/folder-router.ts';
-import type { Rule } from '../../routing/plan.ts';
 import type { Daemon } from '../daemon.ts';
 import { ruleReport } from './rule-report.ts';
 import type { RuleReport } from './rule-report.ts';
 
-/** The configuration in use, for display. */
-export interface ConfigView {
-  readonly file: string;
-  /** Warnings of one line each, with line and column. */
-  readonly warnings: readonly string[];
-  /** All settings except the folders'. */
-  readonly settings: readonly Setting[];
-  readonly folders: readonly FolderView[];
-}
+export type ConfigView = ReturnType<typeof configView>;
+export type FolderView = ReturnType<typeof folderView>;
 
-export interface FolderView {
-  readonly path: string;
-  readonly settings: readonly Setting[];
-  readonly rules: readonly (Rule & {
-    /** A warning about the rule, for example that it can never match. */
-    readonly warning: string | null;
-  })[];
-}
-
-/** @param shown range of folders to include, as for `slice`: there may be a thousand */
-export function configView(config: Config, shown: { readonly from: number; readonly to: number }): ConfigView {
+/**
+ * Shows the configuration in use.
+ *
+ * @param shown range of folders to include, as for `slice`: there may be a thousand
+ */
+export function configView(config: Config, shown: { readonly from: number; readonly to: number }) {
   const { written, warnings } = config.source;
   return {
     file: config.file,
     warnings: warnings.map(({ line, column, key, message }) => `${line}:${column} ${key}: ${message}`),
+    /** All settings except the folders'. */
     settings: withDefaults(written, '', {
       state_dir: config.stateDir,
       ledger: 'SQLite in state_dir',
@@ -42,13 +29,14 @@ export function configView(config: Config, shown: { readonly from: number; reado
   };
 }
 
-function folderView({ path, key, rules }: FolderConfig, { source }: Config): FolderView {
+function folderView({ path, key, rules }: FolderConfig, { source }: Config) {
   const isOwn = (prefix: string) => (each: { readonly key: string }) => each.key.startsWith(`${prefix}.`);
   return {
     path,
     settings: withDefaults(source.written.filter(isOwn(key)), key),
     rules: rules.map((rule) => ({
       ...rule,
+      /** A warning about the rule, for example that it can never match. */
       warning: source.warnings.find(isOwn(rule.key))?.message ?? null,
     })),
   };
