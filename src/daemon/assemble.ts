@@ -12,10 +12,9 @@ import { createDoubtRows } from '../intake/first-start.ts';
 import { createStoppedFiles, createLeftBehind } from '../intake/stopped-files.ts';
 import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
-import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
+import type { ConductorSettings } from '../pipeline/conductor.ts';
 import type { Clock, LocalFiles } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
-import type { Rows } from '../pipeline/file/rows.ts';
 import { OpenWriters } from '../watch/open-writers.ts';
 import type { FolderClaimant } from '../watch/root-mark.ts';
 import type { EventStream } from './events.ts';
@@ -34,15 +33,8 @@ interface AssemblyWorld extends State {
   readonly logger: Logger;
 }
 
-export interface Parts {
-  readonly rows: Rows;
-  readonly conductor: Conductor;
-  readonly folders: Folders;
-  readonly local: LocalFiles;
-}
-
 /** Builds the parts that a file passes through: folders → intake → rows → conductor. */
-export function assemble(config: Config, { ledger, service, sharing, ...world }: AssemblyWorld): Parts {
+export function assemble(config: Config, { ledger, service, sharing, ...world }: AssemblyWorld) {
   const { events, clock, logger, receipts, isWatched } = world;
   const rows = createRows({ store: ledger, events });
   // The folders need the intake and the local files need the folders, so both are looked up lazily.

@@ -1,7 +1,6 @@
 import type { ExportConfig } from '../config/config.ts';
 import type { FeedLinks } from '../host/feed-links.ts';
 import type { HistoryRows } from '../ledger/history.ts';
-import type { LinkFiles } from './link-files.ts';
 import type { Logger } from '../log/logger.ts';
 import type { NoteStore } from '../pipeline/file/ports.ts';
 import type { RowStore } from '../pipeline/file/row-groups.ts';
@@ -12,12 +11,6 @@ import type { EventStream } from './events.ts';
 import { appendExport, prepareExport } from '../ledger/exports/export-file.ts';
 import type { KnownEnd } from '../ledger/exports/export-file.ts';
 import { exportLine, headerOf } from '../ledger/exports/export-lines.ts';
-
-/** Writes a line for each finished video to the files of `exports`, and the link files. */
-export interface Exports extends AsyncDisposable {
-  /** Writes what is missing now. Never rejects: a file that cannot be written is tried again a minute later. */
-  run(): Promise<void>;
-}
 
 /** How far a file has got. Saved after its lines are on disk. */
 interface Progress extends KnownEnd {
@@ -32,7 +25,7 @@ interface ExportWorld {
   /** The files that the current configuration names. */
   exports(): readonly ExportConfig[];
   readonly feedLinks: Pick<FeedLinks, 'find'>;
-  readonly linkFiles: LinkFiles;
+  readonly linkFiles: { run(isStopped: () => boolean): Promise<void> };
   /** Each member of a fleet has files of its own; null: no fleet, so the ledger keeps its files if the host is renamed. */
   readonly hostName: string | null;
 }
@@ -45,7 +38,8 @@ const mostLines = 500;
 /** States in which a file gets another video than before. */
 const newVideo = ['awaiting upload', 'processing'];
 
-export function startExports(world: ExportWorld): Exports {
+/** Writes a line for each finished video to the files of `exports`, and the link files. */
+export function startExports(world: ExportWorld) {
   const refused = new Map<string, string>();
   let last: Promise<void> = Promise.resolve();
   let isWaiting = false;
@@ -77,8 +71,9 @@ export function startExports(world: ExportWorld): Exports {
   });
   const timer = setInterval(() => void run(), retryEveryMs);
   return {
+    /** Writes what is missing now. Never rejects: a file that cannot be written is tried again a minute later. */
     run,
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       isStopped = true;
       clearInterval(timer);
       unlisten();

@@ -13,12 +13,6 @@ import type { Row, Rows } from '../pipeline/file/rows.ts';
 import { linkFileOf } from '../routing/link-file.ts';
 import { linkFileWords } from '../view/files/file-view.ts';
 
-/** Writes link files next to finished videos, in the folders with `beside: true`. */
-export interface LinkFiles {
-  /** Writes what is missing. @param isStopped ends the work between two files; the next run continues */
-  run(isStopped: () => boolean): Promise<void>;
-}
-
 interface LinkFilesWorld {
   readonly ledger: HistoryRows & NoteStore & RowStore<'any'>;
   readonly rows: Pick<Rows, 'claim'>;
@@ -43,8 +37,11 @@ const mostLines = 500;
 /** Maximum number of files that are tried again. The oldest are given up first. */
 const mostWaiting = 1_000;
 
-/** Creates the writer. Each video that finishes after that gets a link file. */
-export async function createLinkFiles(world: LinkFilesWorld): Promise<LinkFiles> {
+/**
+ * Creates the writer of link files next to finished videos, in the folders with `beside: true`. Each video that finishes
+ * after that gets one.
+ */
+export async function createLinkFiles(world: LinkFilesWorld) {
   const { ledger } = world;
   const note = `link files:${world.hostName ?? ''}`;
   const warned: Warned = new Map();
@@ -77,7 +74,10 @@ export async function createLinkFiles(world: LinkFilesWorld): Promise<LinkFiles>
   };
   // The first run begins here, so that no video is missed that finishes before it.
   if (isUsed()) await begin();
-  return { run };
+  return {
+    /** Writes what is missing. @param isStopped ends the work between two files; the next run continues */
+    run,
+  };
 }
 
 /** Reasons that were logged, by folder. A reason is logged again once the folder lacks no link file. */

@@ -4,19 +4,12 @@ import { stageOf } from '../../view/stages.ts';
 import { heldWords } from '../../view/hosts/host-words.ts';
 import type { Daemon } from '../daemon.ts';
 import { Answers, Patience, wantedFiles } from './wanted.ts';
-import type { CommandOptions, FilesResult, WantedFiles } from './wanted.ts';
+import type { CommandOptions, FilesResult, MarkWanted } from './wanted.ts';
 
-export interface FirstWanted extends WantedFiles {
-  /** Who gave the command; recorded in the history. */
-  readonly by: string;
-  /** Puts the files back in line. */
-  readonly isUndone?: boolean;
-}
-
-/** Puts files before all others that wait, the first name foremost. Costs no request. */
+/** Puts files before all others that wait, the first name foremost; undone, back in line. Costs no request. */
 export async function first(
   daemon: Daemon,
-  wanted: FirstWanted,
+  wanted: MarkWanted,
   { isPlanned = false }: CommandOptions = {},
 ): Promise<FilesResult> {
   const answers = new Answers();

@@ -6,14 +6,7 @@ import { isIgnored } from '../../pipeline/file/reasons.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords } from '../../view/hosts/host-words.ts';
 import { Answers, diskHangs, Patience, wantedFiles } from './wanted.ts';
-import type { CommandOptions, WantedFile, WantedFiles } from './wanted.ts';
-
-export interface IgnoreWanted extends WantedFiles {
-  /** Who gave the command; recorded in the row. */
-  readonly by: string;
-  /** Undoes an earlier ignore. */
-  readonly isUndone?: boolean;
-}
+import type { CommandOptions, MarkWanted, WantedFile } from './wanted.ts';
 
 export type IgnoreResult = Awaited<ReturnType<typeof ignore>>;
 
@@ -21,14 +14,15 @@ export type IgnoreResult = Awaited<ReturnType<typeof ignore>>;
 const requestsPerRecord = 3;
 
 /** Marks files that should not be uploaded as `skipped` and records who asked. Uploads in progress are aborted. */
-export async function ignore(daemon: Daemon, wanted: IgnoreWanted, { isPlanned = false }: CommandOptions = {}) {
+export async function ignore(daemon: Daemon, wanted: MarkWanted, { isPlanned = false }: CommandOptions = {}) {
   const answers = new Answers();
   const patience = new Patience();
   const { isUndone = false, by } = wanted;
   for await (const file of wantedFiles(daemon, wanted, answers.refuse)) {
-    const why = isUndone ? whyNotBack(file.facts) : whyNot(file);
-    const act = isUndone ? takeBack(daemon, patience) : doIgnore(daemon, patience, by);
-    const refusal = why ?? (isPlanned ? null : await act(file));
+    const { facts } = file;
+    const act = async () => (isUndone ? takeBack(daemon, patience, facts) : doIgnore(daemon, patience, facts, by));
+    const why = isUndone ? (isIgnored(facts) ? null : 'not ignored') : whyNot(file);
+    const refusal = why ?? (isPlanned ? null : await act());
     if (refusal === null) answers.done.push(file.facts);
     else answers.leave(file, refusal);
   }
@@ -69,32 +63,21 @@ function whyNot({ facts, name }: WantedFile): string | null {
 
 const whyTooLate = 'it was sent completely: delete its video on the service if you do not want it';
 
-/** Applies the command to one file. @returns why not, or null */
-type Act = (file: WantedFile) => Promise<string | null>;
-
-function doIgnore({ conductor, fleet }: Daemon, patience: Patience, by: string): Act {
-  return async ({ facts: { id, folder } }) => {
-    const event = { type: 'IGNORE', by } as const;
-    const applied = await patience.during(folder, (isOver) => conductor.interrupt(id, event, isOver));
-    if (applied === 'applied') return null;
-    return applied === 'busy' ? heldWords(fleet, id) : whyTooLate;
-  };
+async function doIgnore({ conductor, fleet }: Daemon, patience: Patience, { id, folder }: Facts, by: string) {
+  const event = { type: 'IGNORE', by } as const;
+  const applied = await patience.during(folder, (isOver) => conductor.interrupt(id, event, isOver));
+  if (applied === 'applied') return null;
+  return applied === 'busy' ? heldWords(fleet, id) : whyTooLate;
 }
 
-function whyNotBack(facts: Facts): string | null {
-  return isIgnored(facts) ? null : 'not ignored';
-}
-
-function takeBack({ conductor, folders, fleet }: Daemon, patience: Patience): Act {
-  return async ({ facts }) => {
-    const { id, folder, plan } = facts;
-    // The rules and the sidecar may have changed since.
-    if ((await patience.forDisk(folder, () => folders.reroute(facts))) === null) return diskHangs;
-    const applied = await patience.during(folder, (isOver) => conductor.interrupt(id, { type: 'UNIGNORE' }, isOver));
-    if (applied === 'applied') return null;
-    if (applied === 'busy') return heldWords(fleet, id);
-    return plan === null ? 'no rule matches it: add one, then repeat this' : 'its state has just changed';
-  };
+async function takeBack({ conductor, folders, fleet }: Daemon, patience: Patience, facts: Facts) {
+  const { id, folder, plan } = facts;
+  // The rules and the sidecar may have changed since.
+  if ((await patience.forDisk(folder, () => folders.reroute(facts))) === null) return diskHangs;
+  const applied = await patience.during(folder, (isOver) => conductor.interrupt(id, { type: 'UNIGNORE' }, isOver));
+  if (applied === 'applied') return null;
+  if (applied === 'busy') return heldWords(fleet, id);
+  return plan === null ? 'no rule matches it: add one, then repeat this' : 'its state has just changed';
 }
 
 /** Minimum number of files that share an extension: fewer may be a coincidence. */

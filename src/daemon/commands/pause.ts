@@ -1,4 +1,3 @@
-import type { OperatorPause } from '../../pipeline/events.ts';
 import type { Daemon } from '../daemon.ts';
 import { whyElsewhere } from '../../view/hosts/host-words.ts';
 import { resumeCommand } from '../../view/waits.ts';
@@ -11,20 +10,14 @@ export interface PauseWanted {
   readonly by: string;
 }
 
-export interface PauseResult {
-  readonly v: 1;
-  /** All pauses now in effect. */
-  readonly paused: readonly OperatorPause[];
-  /** Uploads and create requests in progress, which finish despite the pause. */
-  readonly running: number;
-  readonly refused: readonly { readonly name: string; readonly why: string }[];
-}
+export type PauseResult = Awaited<ReturnType<typeof pause>>;
 
 /**
  * Starts no new work in these folders, or anywhere if none are given. Steps in progress finish, and videos on the
- * service are still followed until they are done.
+ * service are still followed until they are done. In the result, `running` counts the uploads and create requests that
+ * finish despite the pause.
  */
-export async function pause(daemon: Daemon, { folders, until, by }: PauseWanted): Promise<PauseResult> {
+export async function pause(daemon: Daemon, { folders, until, by }: PauseWanted) {
   const known = foldersOf(daemon);
   const refused = folders.filter((folder) => !known.includes(folder)).map((name) => ({ name, why: notWatched(known) }));
   const wanted: readonly (string | null)[] =

@@ -11,6 +11,14 @@ export interface WantedFiles {
   readonly selection?: FileSelection;
 }
 
+/** The files that `ignore` or `first` marks. */
+export interface MarkWanted extends WantedFiles {
+  /** Who gave the command; recorded in the row or its history. */
+  readonly by: string;
+  /** Takes the mark away. */
+  readonly isUndone?: boolean;
+}
+
 /** A named file that a command refuses, and why. */
 export interface Refused {
   readonly name: string;

@@ -14,15 +14,7 @@ import type { NewsLines } from '../news/lines.ts';
 import type { createDeadlines, DeadlinesWorld } from './deadlines.ts';
 import { type Day, dayIn, dayName, momentIn, plusDays, weekday } from '../../pipeline/zoned-time.ts';
 
-/** Tracks whether the files that folders expect have arrived. Makes no requests to the service. */
-export interface Expectations extends Disposable {
-  /**
-   * Returns expectations for today or the last expected day. Omits those not read yet in the first moments of a day.
-   */
-  list(): readonly ExpectationView[];
-  /** Starts periods that have begun, and reports changes. The daemon does so every few seconds. */
-  refresh(): Promise<void>;
-}
+export type Expectations = ReturnType<typeof createExpectations>;
 
 export interface ExpectationsWorld {
   readonly ledger: RowStore<'came in' | 'any'> & ExpectedRows;
@@ -68,7 +60,8 @@ interface Watched {
   meanwhile: Facts[] | null;
 }
 
-export function createExpectations(world: ExpectationsWorld): Expectations {
+/** Tracks whether the files that folders expect have arrived. Makes no requests to the service. */
+export function createExpectations(world: ExpectationsWorld) {
   const { ledger, config, now, logger } = world;
   let folders: Config['folders'] | null = null;
   let watched: readonly Watched[] = [];
@@ -169,9 +162,14 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
   const timer = setInterval(() => void refreshOnce(), everyMs);
   timer.unref();
   return {
-    list: () => [...watched.flatMap((each) => viewOf(each, now()) ?? []), ...world.deadlines.list()],
+    /** Expectations for today or the last expected day, without those not read yet in the first moments of a day. */
+    list: (): readonly ExpectationView[] => [
+      ...watched.flatMap((each) => viewOf(each, now()) ?? []),
+      ...world.deadlines.list(),
+    ],
+    /** Starts periods that have begun, and reports changes. The daemon does so every few seconds. */
     refresh: refreshOnce,
-    [Symbol.dispose]: () => {
+    [Symbol.dispose]: (): void => {
       unlisten();
       clearInterval(timer);
     },

@@ -6,15 +6,7 @@ import { compareChecksums } from '../../pipeline/file/checksums.ts';
 import type { Checksum, Digests } from '../../pipeline/file/checksums.ts';
 import { differentFrom } from '../../pipeline/file/failure.ts';
 
-/** Results of reading the new files' contents. */
-export interface Contents {
-  /** Maps the id of a file that would be skipped to the file with the same content. */
-  readonly duplicates: ReadonlyMap<string, Facts>;
-  /** Maps a file's id to why its sender's checksum would hold it, once it has a record. */
-  readonly mismatches: ReadonlyMap<string, string>;
-  /** Ids of files that were not read although an earlier file has the same size. */
-  readonly possible: ReadonlySet<string>;
-}
+export type Contents = Awaited<ReturnType<typeof judgeContents>>;
 
 /**
  * Predicts which new files would be skipped as duplicates or held for a checksum mismatch. Follows the upload's rules:
@@ -27,74 +19,53 @@ export async function judgeContents(
   rows: readonly Facts[],
   ledger: RowStore<'twins'> | null,
   read: MismatchWorld | null,
-): Promise<Contents> {
-  const judge = new Judge(rows, ledger, read);
-  for (const facts of rows.filter(isSent)) await judge.look(facts);
-  return judge;
-}
+) {
+  /** Maps the id of a file that would be skipped to the file with the same content. */
+  const duplicates = new Map<string, Facts>();
+  /** Maps a file's id to why its sender's checksum would hold it, once it has a record. */
+  const mismatches = new Map<string, string>();
+  /** Ids of files that were not read although an earlier file has the same size. */
+  const possible = new Set<string>();
+  const predicted = new Map(rows.map((facts) => [facts.id, facts]));
+  const lookedAt = new Map<number, Facts[]>();
+  const hashes = new Map<string, string | null>();
 
-/** Imports are excluded: they send no bytes. */
-function isSent(facts: Facts): boolean {
-  return stateOf(facts) === 'queued' && facts.sourceUrl === null;
-}
-
-class Judge implements Contents {
-  readonly duplicates = new Map<string, Facts>();
-  readonly mismatches = new Map<string, string>();
-  readonly possible = new Set<string>();
-  readonly #rows: ReadonlyMap<string, Facts>;
-  /** Files already examined, by size. */
-  readonly #bySize = new Map<number, Facts[]>();
-  readonly #ledger: RowStore<'twins'> | null;
-  readonly #read: MismatchWorld | null;
-  readonly #hashes = new Map<string, string | null>();
-
-  constructor(rows: readonly Facts[], ledger: RowStore<'twins'> | null, read: MismatchWorld | null) {
-    this.#rows = new Map(rows.map((facts) => [facts.id, facts]));
-    this.#ledger = ledger;
-    this.#read = read;
-  }
-
-  async look(facts: Facts): Promise<void> {
-    const twin = facts.onDuplicate === 'skip' ? await this.#twinOf(facts) : null;
-    const why = twin === null && this.#read !== null ? await mismatchOf(facts, this.#read) : null;
-    if (twin !== null) this.duplicates.set(facts.id, twin);
-    if (why !== null) this.mismatches.set(facts.id, why);
-    const { size } = facts.version;
-    const same = this.#bySize.get(size) ?? [];
-    this.#bySize.set(size, same);
-    same.push(facts);
-  }
-
-  async #twinOf(facts: Facts): Promise<Facts | null> {
-    const known = ((await this.#ledger?.rows({ group: 'twins', of: facts, passing: [] })) ?? []).filter(
-      (twin) => !this.#isGivenUp(twin),
-    );
-    const earlier = [...known, ...(this.#bySize.get(facts.version.size) ?? [])];
-    if (earlier.length === 0) return null;
-    if (this.#read === null) this.possible.add(facts.id);
-    const own = await this.#hashOf(facts);
-    if (own === null) return null;
-    for (const other of earlier)
-      if (!this.mismatches.has(other.id) && (await this.#hashOf(other)) === own) return other;
-    return null;
-  }
-
-  /** A file that has been given up no longer counts as a twin. */
-  #isGivenUp({ id }: Facts): boolean {
-    const now = this.#rows.get(id);
-    return now !== undefined && now.end !== null && now.uploadedAt === null;
-  }
-
-  async #hashOf(facts: Facts): Promise<string | null> {
-    if (this.#read === null) return facts.sha256;
-    const known = facts.sha256 ?? this.#hashes.get(facts.id);
+  const hashOf = async (facts: Facts): Promise<string | null> => {
+    if (read === null) return facts.sha256;
+    const known = facts.sha256 ?? hashes.get(facts.id);
     if (known !== undefined) return known;
-    const answer: Answer<string> = await this.#read.hash(facts, 'sha256');
+    const answer = await read.hash(facts, 'sha256');
     const hash = answer.ok ? answer.value : null;
-    this.#hashes.set(facts.id, hash);
+    hashes.set(facts.id, hash);
     return hash;
+  };
+  /** A file that has been given up no longer counts as a twin. */
+  const isGivenUp = ({ id }: Facts): boolean => {
+    const now = predicted.get(id);
+    return now !== undefined && now.end !== null && now.uploadedAt === null;
+  };
+  const twinOf = async (facts: Facts, ofSize: readonly Facts[]): Promise<Facts | null> => {
+    const known = (await ledger?.rows({ group: 'twins', of: facts, passing: [] })) ?? [];
+    const earlier = [...known.filter((twin) => !isGivenUp(twin)), ...ofSize];
+    if (earlier.length === 0) return null;
+    if (read === null) possible.add(facts.id);
+    const own = await hashOf(facts);
+    if (own === null) return null;
+    for (const other of earlier) if (!mismatches.has(other.id) && (await hashOf(other)) === own) return other;
+    return null;
+  };
+
+  // Imports are left out: they send no bytes.
+  for (const facts of rows.filter((each) => stateOf(each) === 'queued' && each.sourceUrl === null)) {
+    const { id, version, onDuplicate } = facts;
+    const ofSize = lookedAt.get(version.size) ?? [];
+    const twin = onDuplicate === 'skip' ? await twinOf(facts, ofSize) : null;
+    const why = twin === null && read !== null ? await mismatchOf(facts, read) : null;
+    if (twin !== null) duplicates.set(id, twin);
+    if (why !== null) mismatches.set(id, why);
+    lookedAt.set(version.size, [...ofSize, facts]);
   }
+  return { duplicates, mismatches, possible };
 }
 
 interface MismatchWorld {

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { emptyWindow, roomOf, usageOf } from '../../host/budget-window.ts';
 import type { BudgetNow } from '../../host/budget-store.ts';
 import type { RehearsalLedger } from '../../intake/dry-run.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { TotalsStore } from '../../ledger/totals.ts';
 import type { LedgerView } from '../../ledger/view.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
@@ -42,48 +43,39 @@ export interface PlanWorld {
 
 /** Builds the planning inputs from a running daemon. */
 export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {
-  const { ledger, folders } = daemon;
-  const config = daemon.config();
-  const us = await folderOwner(config.stateDir, ledger.id);
-  return {
-    config,
-    ledger,
-    clock: systemClock,
-    pace: {
-      ...paceOf(daemon),
-      quota: await quotaRoomOf(config, ledger),
-    },
-    refusal: refusalOfAll(daemon.conductor.createsPauses()),
-    whyAway: async (folder) => {
-      const status = folders.status().find(({ path }) => path === folder);
-      return status?.state === 'frozen' ? status.why : null;
-    },
-    whyForeign: (directory) => whyForeign(directory, us),
+  const { ledger, folders, conductor } = daemon;
+  const whyAway: PlanWorld['whyAway'] = async (folder) => {
+    const status = folders.status().find(({ path }) => path === folder);
+    return status?.state === 'frozen' ? status.why : null;
   };
+  const refusal = refusalOfAll(conductor.createsPauses());
+  return worldOf(daemon.config(), ledger, { pace: paceOf(daemon), refusal, whyAway });
 }
 
 /** Builds the planning inputs while no daemon is running. @param ledger null: none was ever written */
 export async function worldOfLedger(config: Config, ledger: LedgerToRead | null): Promise<PlanWorld> {
-  const us = await folderOwner(config.stateDir, ledger?.id ?? '');
   const budget = await ledger?.budgetNow();
-  return {
-    config,
-    ledger,
-    clock: systemClock,
-    pace: {
-      ...paceFrom(config, budget ?? { window: emptyWindow, now: 0 }),
-      quota: await quotaRoomOf(config, ledger),
-    },
+  return worldOf(config, ledger, {
+    pace: paceFrom(config, budget ?? { window: emptyWindow, now: 0 }),
     refusal: ledger === null ? null : refusalOfAll(await createsPausesIn(ledger, systemClock)),
     whyAway: async (folder) => (ledger === null ? null : whyFrozenAtStart(folder, ledger)),
-    whyForeign: (directory) => whyForeign(directory, us),
-  };
+  });
+}
+
+async function worldOf(
+  config: Config,
+  ledger: Ledger | null,
+  now: Pick<PlanWorld, 'refusal' | 'whyAway'> & { readonly pace: Omit<Pace, 'quota'> },
+): Promise<PlanWorld> {
+  const us = await folderOwner(config.stateDir, ledger?.id ?? '');
+  const pace = { ...now.pace, quota: await quotaRoomOf(config, ledger) };
+  return { ...now, config, ledger, clock: systemClock, pace, whyForeign: (directory) => whyForeign(directory, us) };
 }
 
 /** Returns what is left of `service.quota`; null if there is none. @param ledger null: none was ever written */
 async function quotaRoomOf(
   { service }: Config,
-  ledger: Pick<LedgerToRead, 'createdSince' | 'note'> | null,
+  ledger: Pick<Ledger, 'createdSince' | 'note'> | null,
 ): Promise<Pace['quota']> {
   const now = systemClock.now();
   const quota = quotaAt(service.quota, now);

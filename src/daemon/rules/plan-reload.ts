@@ -10,40 +10,9 @@ import type { Plan } from '../../routing/plan.ts';
 import { Patience } from '../commands/wanted.ts';
 import { asksAgain } from '../commands/reapply.ts';
 
-/** The outcome of the rules for a file. */
-export interface RuleWords {
-  readonly rule: string | null;
-  readonly channel: string | null;
-  readonly title: string | null;
-  /** Why the file would be held; null: not held. */
-  readonly held: string | null;
-}
-
-export interface PlannedChange {
-  readonly file: string;
-  /** Absolute path. */
-  readonly path: string;
-  readonly state: string;
-  /** The fields that change: `channel`, `title`, `tags` …; `held` when the file becomes held or resumes. */
-  readonly what: readonly string[];
-  readonly before: RuleWords;
-  readonly after: RuleWords;
-}
-
 /** The changes that another configuration would make. Nothing is applied. */
-export interface ReloadPlan {
-  readonly folders: readonly { readonly path: string; readonly becomes: 'watched' | 'left' | 'watched anew' }[];
-  /** Files of which nothing has been sent: the reload itself changes them. */
-  readonly waiting: { readonly files: number; readonly changes: readonly PlannedChange[] };
-  /** Files with a video: they keep their metadata until `reapply`. `requests`: the cost of that. */
-  readonly sent: {
-    readonly files: number;
-    readonly requests: number;
-    readonly changes: readonly PlannedChange[];
-    /** Number of files that were not examined because there are too many. */
-    readonly left: number;
-  };
-}
+export type ReloadPlan = Awaited<ReturnType<typeof planReload>>;
+export type PlannedChange = ReturnType<typeof described>;
 
 /** Maximum number of entries in each list. */
 const mostListed = 100;
@@ -64,10 +33,7 @@ interface ReloadWanted {
  * Returns the changes that a reload would make, as the intake would decide them, and those that a subsequent `reapply`
  * would make.
  */
-export async function planReload(
-  ledger: RowStore<'any'> & TotalsStore,
-  { before, after, now, within }: ReloadWanted,
-): Promise<ReloadPlan> {
+export async function planReload(ledger: RowStore<'any'> & TotalsStore, { before, after, now, within }: ReloadWanted) {
   const routers = new Map(after.folders.map((folder) => [folder.path, createRouter(folder)]));
   const waiting: PlannedChange[] = [];
   const where = { states: stillThere, ...(within && { folder: within.folder }) };
@@ -93,11 +59,14 @@ export async function planReload(
   const all = stillThere.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
   return {
     folders: foldersOf(before, after),
+    /** Files of which nothing has been sent: the reload itself changes them. */
     waiting: { files: waiting.length, changes: waiting.slice(0, mostListed) },
+    /** Files with a video: they keep their metadata until `reapply`. `requests`: the cost of that. */
     sent: {
       files: sent.length,
       requests: patches + publishes.size,
       changes: sent.slice(0, mostListed),
+      /** Number of files that were not examined because there are too many. */
       left: Math.max(0, all - rows.length),
     },
   };
@@ -114,7 +83,12 @@ const stillThere = [
   'held',
 ];
 
-function foldersOf(before: Config, after: Config): ReloadPlan['folders'] {
+interface PlannedFolder {
+  readonly path: string;
+  readonly becomes: 'watched' | 'left' | 'watched anew';
+}
+
+function foldersOf(before: Config, after: Config): readonly PlannedFolder[] {
   const places = (folders: readonly FolderConfig[]): ReadonlyMap<string, FolderConfig> =>
     new Map(folders.map((folder) => [folder.path, folder]));
   const [old, next] = [places(before.folders), places(after.folders)];
@@ -122,7 +96,7 @@ function foldersOf(before: Config, after: Config): ReloadPlan['folders'] {
     JSON.stringify({ ...folder, rules: folder.rules.map(({ line: _line, ...rule }) => rule) });
   return [
     ...before.folders.flatMap(({ path }) => (next.has(path) ? [] : [{ path, becomes: 'left' } as const])),
-    ...after.folders.flatMap((folder): ReloadPlan['folders'] => {
+    ...after.folders.flatMap((folder): readonly PlannedFolder[] => {
       const { path } = folder;
       const was = old.get(path);
       if (was === undefined) return [{ path, becomes: 'watched' as const }];
@@ -131,7 +105,7 @@ function foldersOf(before: Config, after: Config): ReloadPlan['folders'] {
   ];
 }
 
-function described(before: Facts, after: Facts): PlannedChange {
+function described(before: Facts, after: Facts) {
   const [old, next] = [before.plan, after.plan];
   const keys = ['channel', 'title', 'description', 'tags', 'publish', 'priority', 'readyBy'] as const;
   const said = (plan: Plan | null, key: (typeof keys)[number]): string => JSON.stringify(plan?.[key] ?? null);
@@ -140,6 +114,7 @@ function described(before: Facts, after: Facts): PlannedChange {
     file: before.id,
     path: `${before.folder}/${before.path}`,
     state: stateOf(before),
+    /** The fields that change: `channel`, `title`, `tags` …; `held` when the file becomes held or resumes. */
     what: isTurned
       ? ['held']
       : keys.filter((key) => said(old, key) !== said(next, key)).map((key) => (key === 'readyBy' ? 'ready_by' : key)),
@@ -148,7 +123,8 @@ function described(before: Facts, after: Facts): PlannedChange {
   };
 }
 
-function wordsOf({ plan, why }: Facts): RuleWords {
+/** @returns the outcome of the rules for a file; `held`: why it would be held */
+function wordsOf({ plan, why }: Facts) {
   if (plan === null) return { rule: null, channel: null, title: null, held: why };
   return { rule: plan.rule, channel: plan.channel, title: plan.title, held: null };
 }

@@ -3,33 +3,28 @@ import { join, posix } from 'node:path';
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import { LoneSidecars } from '../../intake/folder-status.ts';
 import { explainRoute, likelyCause } from '../../routing/explain.ts';
-import type { Explanation } from '../../routing/explain.ts';
 import { compileFilter } from '../../routing/match.ts';
 import { leftAloneName } from '../../watch/left-alone-names.ts';
 
-/** What a folder's rules do with a path in it. The file need not exist. */
-export interface RuleReport {
-  /** Why dropcast ignores the path; null: it does not. */
-  readonly leftAlone: string | null;
-  /** A summary of the path's sidecar, in words. */
-  readonly sidecar: string;
-  /** Names in the path's directory that look like sidecars but belong to no video. */
-  readonly loneSidecars: readonly string[];
-  readonly explanation: Explanation;
-}
+export type RuleReport = Awaited<ReturnType<typeof ruleReport>>;
 
 /**
+ * Says what a folder's rules do with a path in it. The file need not exist.
+ *
  * @param path relative to the folder
  * @param modifiedMs the file's modification time in epoch milliseconds: titles may contain the day
  */
-export async function ruleReport(router: FolderRouter, path: string, modifiedMs: number): Promise<RuleReport> {
+export async function ruleReport(router: FolderRouter, path: string, modifiedMs: number) {
   const [reading, loneSidecars] = await Promise.all([
     router.sidecarOf(path),
     loneSidecarsIn(posix.dirname(path), router),
   ]);
   return {
+    /** Why dropcast ignores the path; null: it does not. */
     leftAlone: whyIgnored(router, path, loneSidecars),
+    /** Names in the path's directory that look like sidecars but belong to no video. */
     loneSidecars,
+    /** A summary of the path's sidecar, in words. */
     sidecar: reading.ok
       ? reading.sidecar === null
         ? 'none'

@@ -70,11 +70,8 @@ export const alone: Sharing = {
   mayTake: () => true,
   whyNotHere: () => null,
   elsewhere: () => null,
-  join: async ({ ledger, rows, conductor, messageTargets }) => ({
-    ledger,
-    rows,
-    conductor,
-    messageTargets,
+  join: async (parts) => ({
+    ...parts,
     fleet: null,
     reports: () => true,
     start: () => undefined,
