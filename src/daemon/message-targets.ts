@@ -3,7 +3,7 @@ import type { DeafTarget } from '../view/hosts/fleet-view.ts';
 
 export type MessageTargets = ReturnType<typeof createMessageTargets>;
 
-/** Delivery counts for the targets of one type, since the start. `dropped`: messages that were given up for good. */
+/** Delivery counts for the targets of one type, since the start. `dropped`: messages that were given up permanently. */
 const none = { taken: 0, failed: 0, dropped: 0 };
 
 /** Delivery results of the notification targets: recorded by the senders, read by views and metrics. Kept in memory. */

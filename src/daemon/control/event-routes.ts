@@ -2,6 +2,7 @@ import { clearInterval, setInterval } from 'node:timers';
 import { Hono } from 'hono';
 import type { Daemon } from '../daemon.ts';
 import type { NewsLine, NewsLines } from '../news/lines.ts';
+import { ndjsonOf, streamNdjson } from './ndjson.ts';
 import { aboutNothing, isAtLeast, isIn, isLevel, newsLevels } from '../news/news.ts';
 import { pastPage, shownHost, whyNoCursor } from '../news/past-lines.ts';
 
@@ -49,13 +50,13 @@ export function eventRoutes(daemon: Daemon): Hono {
     const first = since === undefined ? wanted.slice(-Math.max(1, Number(limit) || 1)) : wanted;
     const forgotten = isSameRun ? news.last() - from - all.length : 0;
     const head: NewsHead = { started_at: startedAt, forgotten };
-    if (follow !== '1') return new Response([head, ...first].map(textOf).join(''), { headers: ndjson });
+    if (follow !== '1') return ndjsonOf([head, ...first]);
     if (followers >= MOST_FOLLOWERS) {
       const message = `${MOST_FOLLOWERS} others already follow the events: stop one of them, or run this without --follow`;
       return context.json({ error: { message } }, 503);
     }
     followers += 1;
-    return followNews(news, { first, isWanted, head, ended: () => (followers -= 1) });
+    return followNews(news, { first: [head, ...first], isWanted, ended: () => void (followers -= 1) });
   });
   app.get('/events/past', async (context) => {
     const { since, after = '' } = context.req.query();
@@ -79,12 +80,10 @@ function whyNot(
 }
 
 interface FollowOptions {
-  /** The initial lines, oldest first. */
-  readonly first: readonly NewsLine[];
+  /** The initial lines. */
+  readonly first: readonly object[];
   /** Selects which later lines to send. */
   readonly isWanted: (line: NewsLine) => boolean;
-  /** Sent before all lines. */
-  readonly head: object;
   readonly ended: () => void;
 }
 
@@ -103,8 +102,8 @@ const quietMs = 10_000;
  * Streams events, one line of JSON each, until the reader disconnects. A slow reader misses some, and one line reports
  * how many.
  */
-function followNews(news: Pick<NewsLines, 'listen'>, { first, isWanted, head, ended }: FollowOptions): Response {
-  const waiting: (NewsLine | null)[] = [...first];
+function followNews(news: Pick<NewsLines, 'listen'>, { first, isWanted, ended }: FollowOptions): Response {
+  const waiting: (object | null)[] = [...first];
   let missed: Missed | null = null;
   let woken = Promise.withResolvers<void>();
   const push = (line: NewsLine | null): void => {
@@ -124,26 +123,21 @@ function followNews(news: Pick<NewsLines, 'listen'>, { first, isWanted, head, en
   const timer = setInterval(() => {
     if (waiting.length === 0) push(null);
   }, quietMs).unref();
-  const encoder = new TextEncoder();
-  const body = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(encoder.encode(textOf(head))),
-    pull: async (controller) => {
-      if (waiting.length === 0 && missed === null) {
-        woken = Promise.withResolvers<void>();
-        await woken.promise;
-      }
-      const isRead = waiting.length === 0;
-      const line = isRead ? missed : (waiting.shift() ?? null);
-      if (isRead) missed = null;
-      controller.enqueue(encoder.encode(line === null ? '\n' : textOf(line)));
-    },
-    cancel: () => {
-      clearInterval(timer);
-      forget();
-      ended();
-    },
+  const next = async (): Promise<object | null> => {
+    if (waiting.length === 0 && missed === null) {
+      woken = Promise.withResolvers();
+      await woken.promise;
+    }
+    const isRead = waiting.length === 0;
+    const line = isRead ? missed : (waiting.shift() ?? null);
+    if (isRead) missed = null;
+    return line;
+  };
+  return streamNdjson(next, () => {
+    clearInterval(timer);
+    forget();
+    ended();
   });
-  return new Response(body, { headers: ndjson });
 }
 
 /** Returns the line that reports how many lines a slow reader missed. It replaces the last one missed. */
@@ -152,10 +146,4 @@ function leftOut(before: Missed | null, { seq, at }: NewsLine): Missed {
   const lines = missed === 1 ? 'A line was' : `${missed} lines were`;
   const text = `${lines} skipped: this reader is too slow for the events`;
   return { v: 1, seq, at, ...aboutNothing, level: 'warn', type: 'missed', text, missed };
-}
-
-const ndjson = { 'content-type': 'application/x-ndjson' };
-
-function textOf(line: object): string {
-  return `${JSON.stringify(line)}\n`;
 }

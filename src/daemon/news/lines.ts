@@ -17,24 +17,7 @@ export interface NewsLine extends News {
 export type KeptLine = Omit<NewsLine, 'seq'>;
 
 /** Recent news, in memory. */
-export interface NewsLines {
-  /** Stores an event's line and passes it to the listeners. */
-  tell(event: DropcastEvent): void;
-  /** Adds news that is not a pipeline event. Omitted fields are null. */
-  add(news: Pick<News, 'level' | 'type' | 'text'> & Partial<News>): void;
-  /** Resolves when the ledger has stored or refused all lines so far. */
-  kept(): Promise<void>;
-  /** See `KeptEvents`. The caller writes the row; `tell` then shows the same line. */
-  rowOf(event: DropcastEvent): EventRow | null;
-  /** @returns a function that removes the listener */
-  listen(listener: (line: NewsLine) => void): () => void;
-  /** Returns the lines in memory after number `seq`, oldest first; 0: all of this run; -Infinity: all. */
-  since(seq: number): readonly NewsLine[];
-  /** Number of the newest line; 0: none yet. */
-  last(): number;
-  /** Inserts lines of earlier runs before all others. */
-  precede(lines: readonly NewsLine[]): void;
-}
+export type NewsLines = ReturnType<typeof createNewsLines>;
 
 /** Maximum number of lines in memory. They take several hundred kilobytes. */
 export const MOST_LINES = 1_000;
@@ -58,7 +41,7 @@ export function createNewsLines(
     host: '',
     keep: async () => undefined,
   },
-): NewsLines {
+) {
   const lines: NewsLine[] = [];
   const written = new WeakMap<DropcastEvent, KeptLine>();
   const listeners = new Set<(line: NewsLine) => void>();
@@ -79,33 +62,42 @@ export function createNewsLines(
     }
   };
 
-  const add: NewsLines['add'] = (news) => {
+  const add = (news: Pick<News, 'level' | 'type' | 'text'> & Partial<News>): void => {
     const line = keptLine({ ...aboutNothing, ...news }, clock.now());
     show(line);
     if (line.file === null) lastKept = ledger.keep({ host: ledger.host, at: line.at, line });
   };
 
   return {
+    /** Adds news that is not a pipeline event. Omitted fields are null. */
     add,
-    kept: () => lastKept,
-    rowOf: (event) => {
+    /** Resolves when the ledger has stored or refused all lines so far. */
+    kept: (): Promise<void> => lastKept,
+    /** See `KeptEvents`. The caller writes the row; `tell` then shows the same line. */
+    rowOf: (event: DropcastEvent): EventRow | null => {
       const row = eventRow(ledger.host, event, clock.now());
       if (row !== null) written.set(event, row.line);
       return row;
     },
-    tell: (event) => {
+    /** Stores an event's line and passes it to the listeners. */
+    tell: (event: DropcastEvent): void => {
       const line = written.get(event);
       if (line !== undefined) return show(line);
       const news = newsOf(event, clock.now(), ledger.feedLinks);
       if (news !== null) add(news);
     },
-    listen: (listener) => {
+    /** @returns a function that removes the listener */
+    listen: (listener: (line: NewsLine) => void): (() => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    since: (seq) => lines.slice(Math.max(0, lines.length - (last - seq))),
-    last: () => last,
-    precede: (past) => void lines.unshift(...past.slice(-Math.max(0, MOST_LINES - lines.length))),
+    /** Returns the lines in memory after number `seq`, oldest first; 0: all of this run; -Infinity: all. */
+    since: (seq: number): readonly NewsLine[] => lines.slice(Math.max(0, lines.length - (last - seq))),
+    /** Number of the newest line; 0: none yet. */
+    last: (): number => last,
+    /** Inserts lines of earlier runs before all others. */
+    precede: (past: readonly NewsLine[]): void =>
+      void lines.unshift(...past.slice(-Math.max(0, MOST_LINES - lines.length))),
   };
 }
 

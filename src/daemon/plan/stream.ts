@@ -1,4 +1,5 @@
-import { setInterval, clearInterval } from 'node:timers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { streamNdjson } from '../control/ndjson.ts';
 import type { PlanOptions, PlanProgress } from './plan.ts';
 import type { PlanView } from './summary.ts';
 
@@ -15,30 +16,17 @@ const everyMs = 200;
  */
 export function streamPlan(make: (options: Pick<PlanOptions, 'signal' | 'progress'>) => Promise<PlanView>): Response {
   const gone = new AbortController();
-  const body = new ReadableStream<Uint8Array>({
-    start: (controller) => {
-      const encoder = new TextEncoder();
-      const tell = (line: PlanLine): void => controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
-      let progress: PlanProgress = { looked: 0, read: 0 };
-      const timer = setInterval(() => tell({ progress }), everyMs);
-      const finish = (line: PlanLine): void => {
-        clearInterval(timer);
-        if (gone.signal.aborted) return;
-        tell(line);
-        controller.close();
-      };
-      make({
-        signal: gone.signal,
-        progress: (now) => {
-          progress = { ...now };
-        },
-      }).then(
-        (plan) => finish({ plan }),
-        (error: unknown) => finish({ error: error instanceof Error ? error.message : String(error) }),
-      );
-      gone.signal.addEventListener('abort', () => clearInterval(timer));
-    },
-    cancel: () => gone.abort(),
-  });
-  return new Response(body, { headers: { 'content-type': 'application/x-ndjson' } });
+  let now: PlanProgress = { looked: 0, read: 0 };
+  let isOver = false;
+  const made = make({ signal: gone.signal, progress: (counts) => void (now = { ...counts }) }).then(
+    (plan): PlanLine => ({ plan }),
+    (error: unknown): PlanLine => ({ error: error instanceof Error ? error.message : String(error) }),
+  );
+  const next = async (): Promise<PlanLine | undefined> => {
+    if (isOver) return undefined;
+    const result = await Promise.race([made, delay(everyMs, null)]);
+    isOver = result !== null;
+    return result ?? { progress: now };
+  };
+  return streamNdjson(next, () => gone.abort());
 }
