@@ -113,7 +113,7 @@ function described(before: Facts, after: Facts) {
   return {
     file: before.id,
     path: `${before.folder}/${before.path}`,
-    state: stateOf(before),
+    state: stateOf(before) as string,
     /** The fields that change: `channel`, `title`, `tags` …; `held` when the file becomes held or resumes. */
     what: isTurned
       ? ['held']
