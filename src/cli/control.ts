@@ -44,7 +44,7 @@ export async function queryDaemonOrLedger<T>(
   path: string,
   read: (ledger: LedgerToRead | null) => Promise<T>,
 ): Promise<T> {
-  return look<T>(config, path).catch((error: unknown) => readLedgerInstead(shell, config, error, read));
+  return queryRunningDaemon<T>(config, path).catch((error: unknown) => readLedgerInstead(shell, config, error, read));
 }
 
 /**
@@ -100,7 +100,7 @@ async function inLedgerToRead<T>(config: DaemonPlace, read: (ledger: LedgerToRea
  * @throws {CommandError} with exit code 3 when it is not running
  */
 export async function queryRunningDaemon<T>(config: DaemonPlace, path: string): Promise<T> {
-  return look<T>(config, path).catch(throwExplained);
+  return anywhere(config, (socket) => callDaemon<T>(socket, 'GET', path)).catch(throwExplained);
 }
 
 /**
@@ -122,10 +122,6 @@ export async function streamRunningDaemon(
     const isEnd = signal.aborted || (isBegun && error instanceof ControlError);
     if (!isEnd) throw explain(error);
   });
-}
-
-async function look<T>(config: DaemonPlace, path: string): Promise<T> {
-  return anywhere(config, (socket) => callDaemon<T>(socket, 'GET', path));
 }
 
 /**

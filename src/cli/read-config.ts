@@ -11,23 +11,19 @@ import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
 /** A configuration with all its problems, including those of the paths it names. */
-export interface CheckedConfig {
+export interface CheckedConfig extends Loaded {
   readonly file: string;
-  /** Null if the file itself has an error. */
-  readonly config: Config | null;
-  readonly problems: readonly Problem[];
-  readonly paths: Loaded['paths'];
-  readonly locate: Loaded['locate'];
 }
 
 /** Reads the configuration and inspects the folders it names. Problems are returned, not thrown. */
 export async function readConfig(shell: Shell, option: string | undefined): Promise<CheckedConfig> {
   const place = await locateConfig(shell, option);
-  const { config, paths, problems, locate } = await loadConfig(place, shell);
+  const loaded = await loadConfig(place, shell);
+  const { paths, problems, locate } = loaded;
   // Folders are checked even if the file has errors, so that a misspelt key does not hide a missing folder.
   const around = paths === null ? [] : await checkDirectories(paths, locate);
   const all = [...problems, ...around].toSorted((one, other) => one.line - other.line);
-  return { file: place.file, config, problems: all, paths, locate };
+  return { ...loaded, file: place.file, problems: all };
 }
 
 /**

@@ -15,6 +15,8 @@ export interface InstalledService {
   readonly keyFile: string;
   /** The unit's `StateDirectory=`. */
   readonly stateDir: string;
+  /** In the unit's `LogsDirectory=`, which only the service's own environment names. */
+  readonly failureLog: string;
   /** The unit's `RuntimeDirectory=`. */
   readonly runtimeDir: string;
   /** Drop-in that gives the unit access to the folders, in the administrator's unit directory (systemd.unit(5)). */
@@ -35,6 +37,7 @@ export function installedService(instance: string | null): InstalledService {
     configFile: join(CONFIG_DIRECTORY, `${instance ?? 'dropcast'}.yaml`),
     keyFile: join(CONFIG_DIRECTORY, instance === null ? 'api_key' : `${instance}.key`),
     stateDir: join('/var/lib', name),
+    failureLog: join('/var/log', name, 'failures.jsonl'),
     runtimeDir: join('/run', name),
     dropInFile: `/etc/systemd/system/${name}.service.d/folders.conf`,
     setupCommand: `sudo dropcast setup${instance === null ? '' : ` --instance ${instance}`}`,

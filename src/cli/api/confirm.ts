@@ -6,25 +6,33 @@ export function canAsk({ stdin, stderr }: Pick<Shell, 'stdin' | 'stderr'>): bool
   return stdin.isTTY && stderr.isTTY;
 }
 
+type Terminal = Pick<Shell, 'stdin' | 'stderr' | 'stopping'>;
+
 /**
- * Asks a yes-or-no question. Uses the terminal's own line editing, so that Ctrl-C remains a signal.
+ * Asks a yes-or-no question.
  *
  * @param question already escaped for the terminal
  * @returns true only for `y` and `yes`; false also when the input ends or the command is stopped
  */
-export async function confirm(
-  { stdin, stderr, stopping }: Pick<Shell, 'stdin' | 'stderr' | 'stopping'>,
-  question: string,
-): Promise<boolean> {
+export async function confirm(terminal: Terminal, question: string): Promise<boolean> {
+  const answer = await askLine(terminal, `${question} [y/N] `);
+  // Ctrl-D and Ctrl-C leave the cursor after the question.
+  if (answer === null) terminal.stderr.write('\n');
+  return /^\s*y(?:es)?\s*$/i.test(answer ?? '');
+}
+
+/**
+ * Asks for a line. Uses the terminal's own line editing, so that Ctrl-C remains a signal.
+ *
+ * @returns null when the input ends or the command is stopped
+ */
+export async function askLine({ stdin, stderr, stopping }: Terminal, question: string): Promise<string | null> {
   const lines = createInterface({ input: stdin, output: stderr, terminal: false, signal: stopping });
   try {
-    const answer = await new Promise<string | null>((resolve) => {
+    return await new Promise((resolve) => {
       lines.once('close', () => resolve(null));
-      lines.question(`${question} [y/N] `, resolve);
+      lines.question(question, resolve);
     });
-    // Ctrl-D and Ctrl-C leave the cursor after the question.
-    if (answer === null) stderr.write('\n');
-    return /^\s*y(?:es)?\s*$/i.test(answer ?? '');
   } finally {
     lines.close();
   }

@@ -80,20 +80,15 @@ function printUpload(shell: Shell, { uploaded, status, video }: Result, json: bo
   );
 }
 
-/** The progress display for one upload, on stderr. */
-interface UploadProgress extends Disposable {
-  /** Updates the display. Omitted fields keep their values. */
-  update(changes: Partial<FileProgress>): void;
-}
-
-/** @param begun.name the unescaped file name */
-function openUploadProgress(
-  { stderr, env }: Pick<Shell, 'stderr' | 'env'>,
-  { name, sizeBytes }: Pick<FileProgress, 'name' | 'sizeBytes'>,
-): UploadProgress {
-  const progress = createProgress({ stderr, env });
+/**
+ * Opens the progress display for one upload, on stderr. `update` changes fields; omitted ones keep their values.
+ *
+ * @param begun.name the unescaped file name
+ */
+function openUploadProgress(shell: Shell, { name, sizeBytes }: Pick<FileProgress, 'name' | 'sizeBytes'>) {
+  const progress = createProgress(shell);
   let file: FileProgress = { id: name, name, stage: 'creating', sentBytes: 0, sizeBytes, why: null };
-  const update: UploadProgress['update'] = (changes) => {
+  const update = (changes: Partial<FileProgress>): void => {
     file = { ...file, ...changes };
     progress.update({ files: [file], more: 0, totals: null, requests: null });
   };

@@ -5,6 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { createRouter, folderOf, routedFile } from '../../intake/folder-router.ts';
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import { ruleReport } from '../../daemon/rules/rule-report.ts';
+import type { LedgerToRead } from '../../daemon/state/ledger-to-read.ts';
 import type { ShowView } from '../../view/files/show-view.ts';
 import type { Explanation } from '../../routing/explain.ts';
 import { versionOf } from '../../pipeline/file/file-version.ts';
@@ -108,12 +109,9 @@ async function routerOf(config: Config, absolute: string): Promise<FolderRouter>
 /** What the file is waiting for. Only a running daemon knows. */
 async function waitOf(config: Config, absolute: string): Promise<Pick<PathReport, 'waits_for' | 'frozen'>> {
   const path = `/settling?path=${encodeURIComponent(absolute)}`;
-  const { why, frozen } = await queryDaemonOrLedger<{ readonly why: string | null; readonly frozen: string | null }>(
-    null,
-    config,
-    path,
-    async () => ({ why: null, frozen: null }),
-  );
+  type Wait = Record<'why' | 'frozen', string | null>;
+  const unknown: Wait = { why: null, frozen: null };
+  const { why, frozen } = await queryDaemonOrLedger<Wait>(null, config, path, async () => unknown);
   return { waits_for: why, frozen };
 }
 
@@ -133,13 +131,10 @@ const closedDirectory: ReasonCode = 'closed_directory';
 
 async function movedBy(config: Config, folder: string): Promise<readonly string[]> {
   const path = `/moves?folder=${encodeURIComponent(folder)}`;
-  const { templates } = await queryDaemonOrLedger<{ readonly templates: readonly string[] }>(
-    null,
-    config,
-    path,
-    async (ledger) => ({ templates: ledger === null ? [] : await ledger.movedBy(folder) }),
-  );
-  return templates;
+  const read = async (ledger: LedgerToRead | null): Promise<{ readonly templates: readonly string[] }> => ({
+    templates: ledger === null ? [] : await ledger.movedBy(folder),
+  });
+  return (await queryDaemonOrLedger(null, config, path, read)).templates;
 }
 
 function describe({

@@ -46,15 +46,14 @@ async function reloadConfig(
   refuseWhileStopping(shell);
   const before = daemon.config();
   const { file } = before;
+  const tell = async (level: 'info' | 'error', text: string): Promise<void> => {
+    daemon.news.add({ level, type: 'reload', text });
+    await daemon.news.kept();
+  };
   const refuse = async (problems: readonly string[]): Promise<Reloaded> => {
     if (!isPlanned) {
       logger.error('Reload refused: the new configuration is wrong, the old one stays active', { problems });
-      daemon.news.add({
-        level: 'error',
-        type: 'reload',
-        text: 'Reload refused: the new configuration is wrong; the old one stays active',
-      });
-      await daemon.news.kept();
+      await tell('error', 'Reload refused: the new configuration is wrong; the old one stays active');
     }
     return { ok: false, problems, config: file };
   };
@@ -67,8 +66,7 @@ async function reloadConfig(
   if (isElsewhere(before, config)) {
     if (!isPlanned) {
       logger.error('Reload refused: the new configuration needs a restart', { why: needsRestart });
-      daemon.news.add({ level: 'error', type: 'reload', text: `Reload refused: ${needsRestart}` });
-      await daemon.news.kept();
+      await tell('error', `Reload refused: ${needsRestart}`);
     }
     return { ok: false, problems: [needsRestart], config: file };
   }
@@ -89,8 +87,7 @@ async function reloadConfig(
     return { ok: true, problems: warnings, config: file, plan };
   }
   await daemon.reload(config, names);
-  daemon.news.add({ level: 'info', type: 'reload', text: 'Configuration reloaded' });
-  await daemon.news.kept();
+  await tell('info', 'Configuration reloaded');
   logger.info('Reloaded', { config: config.file, warnings });
   const later = fixedAtStart.filter((key) => isOther(before, config, key));
   if (later.length === 0) return { ok: true, problems: warnings, config: file };

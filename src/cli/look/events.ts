@@ -20,7 +20,7 @@ import { counted } from '../output/format.ts';
 import { printResult } from '../output/json.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import type { Shared } from '../registry.ts';
-import { CommandError, exitCodes, whileRead } from '../shell.ts';
+import { CommandError, exitCodes, onRefusal, whileRead } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 export interface EventsOptions extends Shared {
@@ -133,9 +133,9 @@ async function readAgain(following: Following, config: DaemonPlace, signal: Abor
 /** Delay between reconnection attempts. A restart takes seconds. */
 const retryMs = 1_000;
 
-function unlessNotRunning(error: unknown): void {
-  if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
-}
+const unlessNotRunning = onRefusal((refusal) => {
+  if (refusal.exitCode !== exitCodes.notRunning) throw refusal;
+});
 
 /** Keeps the read position across connections. */
 class Following {

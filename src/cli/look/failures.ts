@@ -1,14 +1,11 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serviceOf } from '../../config/installed-service.ts';
 import { ROTATED } from '../../ledger/append-log.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { clockTime, dayAndTime } from '../../view/words/text.ts';
-import type { DaemonPlace } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { printDocument } from '../output/json.ts';
 import type { Shared } from '../registry.ts';
@@ -29,7 +26,8 @@ export async function failures(shell: Shell, options: FailuresOptions): Promise<
   const isFollowing = options.follow === true;
   if (isFollowing) shell.takeOverSignals();
   using reading = whileRead(shell);
-  const path = logOf(await requireDaemonPlace(shell, options.config));
+  const { file, failureLog } = await requireDaemonPlace(shell, options.config);
+  const path = serviceOf(file)?.failureLog ?? failureLog;
   const sinceMs = Date.now() - options.since;
   const printer = createFailurePrinter((line) => shell.stdout.write(`${line}\n`), Date.now);
   let shown = 0;
@@ -41,7 +39,11 @@ export async function failures(shell: Shell, options: FailuresOptions): Promise<
     else printer.add(record);
   };
   try {
-    for await (const line of linesOf(`${path}${ROTATED}`)) show(line);
+    const rotated = await openLog(`${path}${ROTATED}`);
+    if (rotated !== null) {
+      for await (const line of newLines(rotated)) show(line);
+      await rotated.file.close();
+    }
     for await (const line of tail(path, reading.signal)) {
       if (line !== null) show(line);
       else if (isFollowing) printer.flush();
@@ -57,12 +59,6 @@ export async function failures(shell: Shell, options: FailuresOptions): Promise<
     const message = `cannot read the failure log ${path}: ${error.message}${sudo}`;
     throw new CommandError(message, exitCodes.failed, { cause: error });
   }
-}
-
-/** Path of the failure log. systemd passes the log directory to the daemon, but a user's shell does not have it. */
-function logOf({ file, failureLog }: DaemonPlace): string {
-  const service = serviceOf(file);
-  return service === null ? failureLog : join('/var/log', service.name, basename(failureLog));
 }
 
 /** The fields of a failures.jsonl line that are displayed. */
@@ -154,6 +150,14 @@ const chunkBytes = 64 * 1024;
 /** Maximum line length to keep. dropcast writes no longer ones. */
 const mostLineCharacters = 1024 * 1024;
 
+/** An open log, and how far it was read. */
+interface Log {
+  readonly file: FileHandle;
+  position: number;
+  /** The beginning of a line that is not complete. */
+  rest: string;
+}
+
 /**
  * Reads an append-only log that may be rotated at any time. Yields the existing lines, then null, then new lines until
  * the signal fires. After a rotation, finishes the old file before starting on the new one.
@@ -161,54 +165,43 @@ const mostLineCharacters = 1024 * 1024;
  * Refuses links and FIFOs, so that a reader running as root cannot be led to another file.
  */
 async function* tail(path: string, signal: AbortSignal): AsyncGenerator<string | null> {
-  let file = await openLog(path);
-  let rest = '';
-  let position = 0;
-  let isBehind = true;
+  let log = await openLog(path);
   try {
-    while (!signal.aborted) {
-      if (file !== null) {
-        for (;;) {
-          const { bytesRead, buffer } = await file.read(Buffer.alloc(chunkBytes), 0, chunkBytes, position);
-          if (bytesRead === 0) break;
-          position += bytesRead;
-          // latin1 preserves a multi-byte character split between chunks until its line is complete.
-          const lines = (rest + buffer.toString('latin1', 0, bytesRead)).split('\n');
-          rest = (lines.pop() ?? '').slice(0, mostLineCharacters);
-          for (const line of lines) yield Buffer.from(line, 'latin1').toString('utf8');
-        }
-      }
+    for (let isBehind = true; !signal.aborted; isBehind = false) {
+      if (log !== null) yield* newLines(log);
       if (isBehind) yield null;
-      isBehind = false;
       await delay(lookAgainMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted || !(await isOther(file, path, position))) continue;
+      if (signal.aborted || (log !== null && !(await isReplaced(log, path)))) continue;
       const next = await openLog(path);
       if (next === null) continue;
       // Lines were written between the last read and the rotation.
-      if (file !== null && (await file.stat()).size > position && (await isMoved(file, next))) {
-        await next.close();
-        continue;
-      }
-      await file?.close();
-      [file, rest, position] = [next, '', 0];
+      const last = log === null ? [] : await Array.fromAsync(newLines(log));
+      await log?.file.close();
+      log = next;
+      yield* last;
     }
   } finally {
-    await file?.close();
+    await log?.file.close();
   }
 }
 
-/** Reads the lines of a file that is no longer being written. */
-async function* linesOf(path: string): AsyncGenerator<string> {
-  const file = await openLog(path);
-  if (file === null) return;
-  yield* createInterface({ input: file.createReadStream(), crlfDelay: Infinity });
+async function* newLines(log: Log): AsyncGenerator<string> {
+  for (;;) {
+    const { bytesRead, buffer } = await log.file.read(Buffer.alloc(chunkBytes), 0, chunkBytes, log.position);
+    if (bytesRead === 0) return;
+    log.position += bytesRead;
+    // latin1 preserves a multi-byte character split between chunks until its line is complete.
+    const lines = (log.rest + buffer.toString('latin1', 0, bytesRead)).split('\n');
+    log.rest = (lines.pop() ?? '').slice(0, mostLineCharacters);
+    for (const line of lines) yield Buffer.from(line, 'latin1').toString('utf8');
+  }
 }
 
 /** @returns null if the file does not exist (yet) */
-async function openLog(path: string): Promise<FileHandle | null> {
+async function openLog(path: string): Promise<Log | null> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    if ((await file.stat()).isFile()) return file;
+    if ((await file.stat()).isFile()) return { file, position: 0, rest: '' };
     await file.close();
     throw new Error(`${path} is not a regular file`);
   } catch (error) {
@@ -217,15 +210,10 @@ async function openLog(path: string): Promise<FileHandle | null> {
   }
 }
 
-async function isOther(file: FileHandle | null, path: string, position: number): Promise<boolean> {
+/** Whether the path now names another file, or one that was truncated, as by logrotate's `copytruncate`. */
+async function isReplaced({ file, position }: Log, path: string): Promise<boolean> {
   const there = await stat(path, { bigint: true }).catch(() => null);
   if (there === null) return false;
-  if (file === null) return true;
   const { ino, dev } = await file.stat({ bigint: true });
-  // A smaller file was truncated, as by logrotate's `copytruncate`.
   return there.ino !== ino || there.dev !== dev || there.size < position;
-}
-
-async function isMoved(file: FileHandle, next: FileHandle): Promise<boolean> {
-  return (await file.stat()).ino !== (await next.stat()).ino;
 }

@@ -88,10 +88,6 @@ const unlessAway = onRefusal(() => null);
 class Screen {
   readonly #shell: Shell;
   readonly #region: LiveRegion;
-  readonly #onResize = (): void => {
-    this.#region.erase(this.#shell.stdout.columns);
-    this.#draw();
-  };
   #picture: LivePicture;
   #awaySince: number | null = null;
   #offset = 0;
@@ -100,8 +96,7 @@ class Screen {
   constructor(shell: Shell, picture: LivePicture) {
     this.#shell = shell;
     this.#picture = picture;
-    this.#region = new LiveRegion(shell.stdout);
-    shell.stdout.on('resize', this.#onResize);
+    this.#region = new LiveRegion(shell.stdout, () => this.#draw());
     this.#draw();
   }
 
@@ -122,7 +117,7 @@ class Screen {
 
   /** Leaves the last picture on the terminal while the command is suspended. */
   rest(): void {
-    this.#region.done();
+    this.#region.rest();
     this.#isResting = true;
   }
 
@@ -132,7 +127,6 @@ class Screen {
   }
 
   finish(): void {
-    this.#shell.stdout.off('resize', this.#onResize);
     this.#region.done();
   }
 

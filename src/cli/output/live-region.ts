@@ -5,12 +5,19 @@ import { displayWidth } from './text-width.ts';
 export class LiveRegion {
   readonly #stream: NodeJS.WriteStream;
   readonly #region: ReturnType<typeof createLogUpdate>;
+  readonly #onResize: () => void;
   #lines: readonly string[] = [];
 
-  constructor(stream: NodeJS.WriteStream) {
+  /** @param redraw called after the terminal was resized */
+  constructor(stream: NodeJS.WriteStream, redraw: () => void) {
     this.#stream = stream;
     // The cursor stays visible, so that SIGKILL leaves nothing to repair and no signal handler is needed.
     this.#region = createLogUpdate(stream, { showCursor: true });
+    this.#onResize = () => {
+      this.#erase(stream.columns ?? 80);
+      redraw();
+    };
+    stream.on('resize', this.#onResize);
   }
 
   draw(lines: readonly string[]): void {
@@ -27,10 +34,10 @@ export class LiveRegion {
   }
 
   /**
-   * Erases the region after the terminal was resized. A narrower terminal wraps the lines into more rows than
+   * Erases the region of a terminal that was resized. A narrower terminal wraps the lines into more rows than
    * log-update wrote and erases, so the extra rows are erased here.
    */
-  erase(columns: number): void {
+  #erase(columns: number): void {
     const wrapped = this.#lines.reduce(
       (rows, line) => rows + Math.max(0, Math.ceil(displayWidth(line) / columns) - 1),
       0,
@@ -40,8 +47,14 @@ export class LiveRegion {
     this.#lines = [];
   }
 
+  /** Leaves the lines on the terminal. Later ones are drawn below them. */
+  rest(): void {
+    this.#region.done();
+  }
+
   /** Ends the region and leaves its lines on the terminal. */
   done(): void {
+    this.#stream.off('resize', this.#onResize);
     this.#region.done();
   }
 }

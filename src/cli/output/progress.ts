@@ -44,10 +44,6 @@ class LiveProgress implements Progress {
   readonly #colour: boolean;
   readonly #region: LiveRegion;
   readonly #rates = new TransferRates();
-  readonly #onResize = () => {
-    this.#region.erase(this.#stream.columns ?? 80);
-    this.#draw();
-  };
   #view: ProgressView | null = null;
   #drawnAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
@@ -56,8 +52,7 @@ class LiveProgress implements Progress {
   constructor(stream: NodeJS.WriteStream, colour: boolean) {
     this.#stream = stream;
     this.#colour = colour;
-    this.#region = new LiveRegion(stream);
-    stream.on('resize', this.#onResize);
+    this.#region = new LiveRegion(stream, () => this.#draw());
   }
 
   update(view: ProgressView): void {
@@ -79,7 +74,6 @@ class LiveProgress implements Progress {
     this.#draw();
     this.#isFinished = true;
     clearTimeout(this.#timer);
-    this.#stream.off('resize', this.#onResize);
     this.#region.done();
   }
 

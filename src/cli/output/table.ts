@@ -24,16 +24,22 @@ export type ColumnOf<T> = readonly [title: string, cell: (item: T) => string, lo
 
 type Screen = Pick<Shell, 'stdout' | 'env'>;
 
-/** Renders items as a table that fits the terminal, one per row. */
-export function tableOf<T>(items: readonly T[], columns: readonly ColumnOf<T>[], shell: Screen): string {
-  const shown =
-    (shell.stdout.columns || Infinity) < wideEnough
-      ? columns.filter(([, , look]) => look?.isOptional !== true)
-      : columns;
+/**
+ * Renders items as a table that fits the terminal, one per row.
+ *
+ * @param screen.leastWidth in columns; a narrower terminal wraps the table
+ */
+export function tableOf<T>(
+  items: readonly T[],
+  columns: readonly ColumnOf<T>[],
+  screen: Screen & { readonly leastWidth?: number },
+): string {
+  const { width, colour } = tableOptions(screen);
+  const shown = width < wideEnough ? columns.filter(([, , look]) => look?.isOptional !== true) : columns;
   return renderTable(
     shown.map(([title, , look]) => ({ title, ...look })),
     items.map((item) => shown.map(([, cell]) => cell(item))),
-    tableOptions(shell),
+    { width: Math.max(width, screen.leastWidth ?? 0), colour },
   );
 }
 
@@ -79,28 +85,19 @@ export function renderTable(
   const titles = columns.map(({ title }) => title);
   const cells = rows.map((row) => columns.map((_, index) => escapeControls(row[index] ?? '')));
   const widths = fit(columns, natural([titles, ...cells]), options.width);
-  const line = (row: readonly string[], style: (column: Column, cell: string) => Style | null) =>
-    row.map((cell, index) => renderCell(columns[index], cell, widths[index] ?? 0, { style, colour: options.colour }));
-  const lines = [
-    line(titles, () => 'bold'),
-    ...cells.map((row) => line(row, (column, cell) => column.style?.(cell) ?? null)),
-  ];
-  return lines.map((parts) => `${parts.join(GAP).trimEnd()}\n`).join('');
-}
-
-interface CellPaint {
-  readonly style: (column: Column, cell: string) => Style | null;
-  readonly colour: boolean;
-}
-
-/** Renders a cell. Padding stays outside the colour codes so that line ends can be trimmed. */
-function renderCell(column: Column | undefined, cell: string, width: number, { style, colour }: CellPaint): string {
-  if (!column) return '';
-  const text = column.cut === 'middle' ? cutMiddle(cell, width) : cutEnd(cell, width);
-  const space = pad('', width - displayWidth(text));
-  const look = style(column, cell);
-  const painted = paintIf(look, text, colour);
-  return column.align === 'right' ? space + painted : painted + space;
+  const line = (row: readonly string[], styleOf: (column: Column, cell: string) => Style | null): string => {
+    const shown = columns.map((column, index) => {
+      const [cell = '', width = 0] = [row[index], widths[index]];
+      const text = column.cut === 'middle' ? cutMiddle(cell, width) : cutEnd(cell, width);
+      const painted = paintIf(styleOf(column, cell), text, options.colour);
+      // Padding stays outside the colour codes so that line ends can be trimmed.
+      const space = pad('', width - displayWidth(text));
+      return column.align === 'right' ? space + painted : painted + space;
+    });
+    return `${shown.join(GAP).trimEnd()}\n`;
+  };
+  const styleOf = (column: Column, cell: string): Style | null => column.style?.(cell) ?? null;
+  return line(titles, () => 'bold') + cells.map((row) => line(row, styleOf)).join('');
 }
 
 function paintIf(style: Style | null, text: string, colour: boolean): string {
@@ -113,36 +110,16 @@ function natural(rows: readonly (readonly string[])[]): readonly number[] {
   );
 }
 
-/** Fits the columns to the terminal. Shrinks flexible columns first, starting with the widest, then all columns. */
-function fit(columns: readonly Column[], widths: readonly number[], total: number): readonly number[] {
-  const flexible = columns.map((column) => (column.cut ? MIN_FLEXIBLE : Infinity));
-  const excess = (now: readonly number[]) => sum(now) + GAP.length * (now.length - 1) - total;
-  const once = shrink(widths, flexible, excess(widths));
-  return shrink(
-    once,
-    columns.map(() => 1),
-    excess(once),
-  );
-}
-
-/** Narrows the widest column by one until `excess` is gone or every column has its minimum width. */
-function shrink(widths: readonly number[], least: readonly number[], excess: number): readonly number[] {
-  const result = [...widths];
-  for (let left = excess; left > 0 && Number.isFinite(left); left -= 1) {
-    const widest = widestAbove(result, least);
-    if (widest === -1) break;
-    result[widest] = (result[widest] ?? 0) - 1;
-  }
-  return result;
-}
-
-function widestAbove(widths: readonly number[], least: readonly number[]): number {
-  return widths.reduce((best, width, index) => {
-    if (width <= (least[index] ?? Infinity)) return best;
-    return best === -1 || width > (widths[best] ?? 0) ? index : best;
-  }, -1);
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+/** Fits the columns to the terminal. Narrows the widest flexible column by one, again and again, then any column. */
+function fit(columns: readonly Column[], widest: readonly number[], total: number): readonly number[] {
+  const widths = [...widest];
+  const isTooWide = (): boolean => widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1)) > total;
+  for (const least of [columns.map(({ cut }) => (cut ? MIN_FLEXIBLE : Infinity)), columns.map(() => 1)])
+    while (isTooWide()) {
+      const shrinkable = widths.map((width, index) => (width > (least[index] ?? Infinity) ? width : 0));
+      const most = Math.max(...shrinkable);
+      if (most === 0) break;
+      widths[shrinkable.indexOf(most)] = most - 1;
+    }
+  return widths;
 }

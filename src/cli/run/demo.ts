@@ -7,7 +7,7 @@ import type { FileView } from '../../view/files/file-view.ts';
 import { startSandbox } from '@dropcast/sandbox';
 import type { Sandbox } from '@dropcast/sandbox';
 import { formatDuration, UNKNOWN } from '../output/format.ts';
-import { renderTable, tableOptions } from '../output/table.ts';
+import { tableOf } from '../output/table.ts';
 import { requireConfig } from '../read-config.ts';
 import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
@@ -124,34 +124,25 @@ function isPublished(file: FileView): boolean {
 const leastWidth = 100;
 
 function resultTable(files: readonly FileView[], shell: Shell): string {
-  const columns = [
-    { title: 'FILE', cut: 'middle' as const },
-    { title: 'STATE', style: stageStyle },
-    { title: 'CHANNEL' },
-    { title: 'TAGS', cut: 'end' as const },
-    { title: 'VIDEO' },
-    { title: 'CREATE', align: 'right' as const },
-    { title: 'UPLOAD', align: 'right' as const },
-    { title: 'PROCESS', align: 'right' as const },
-    { title: 'PUBLISH', align: 'right' as const },
-  ];
-  const rows = files.toReversed().map((file) => {
-    const { discovered, created, upload_started: started, uploaded, ready } = file.times;
-    const published = Math.max(...Object.values(file.published));
-    return [
-      file.path.split('/inbox/')[1] ?? file.path,
-      file.stage,
-      file.channel ?? UNKNOWN,
-      file.tags.join(', '),
-      file.video_id ?? UNKNOWN,
-      took(discovered, created),
-      took(started, uploaded),
-      took(uploaded, ready),
-      file.publish.length === 0 ? 'no feed' : took(ready, published),
-    ];
-  });
-  const { width, colour } = tableOptions(shell);
-  return renderTable(columns, rows, { width: Math.max(width, leastWidth), colour });
+  return tableOf(
+    files.toReversed(),
+    [
+      ['FILE', ({ path }) => path.split('/inbox/')[1] ?? path, { cut: 'middle' }],
+      ['STATE', ({ stage }) => stage, { style: stageStyle }],
+      ['CHANNEL', ({ channel }) => channel ?? UNKNOWN],
+      ['TAGS', ({ tags }) => tags.join(', '), { cut: 'end' }],
+      ['VIDEO', ({ video_id: id }) => id ?? UNKNOWN],
+      ['CREATE', ({ times }) => took(times.discovered, times.created), { align: 'right' }],
+      ['UPLOAD', ({ times }) => took(times.upload_started, times.uploaded), { align: 'right' }],
+      ['PROCESS', ({ times }) => took(times.uploaded, times.ready), { align: 'right' }],
+      ['PUBLISH', publishedAfter, { align: 'right' }],
+    ],
+    { stdout: shell.stdout, env: shell.env, leastWidth },
+  );
+}
+
+function publishedAfter({ publish, published, times }: FileView): string {
+  return publish.length === 0 ? 'no feed' : took(times.ready, Math.max(...Object.values(published)));
 }
 
 function took(from: number | null, to: number | null): string {

@@ -9,13 +9,14 @@ import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { folderAway } from '../../pipeline/pause.ts';
 import type { FileView } from '../../view/files/file-view.ts';
+import type { SettlingView } from '../../view/files/files-view.ts';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { whyOf } from '../output/file-table.ts';
 import { createProgress, lineStream } from '../output/progress.ts';
 import type { Progress } from '../output/progress.ts';
-import type { ProgressView } from '../output/progress-view.ts';
+import type { FileProgress, ProgressView } from '../output/progress-view.ts';
 import type { Shell } from '../shell.ts';
 
 /** Interval between progress updates, in milliseconds. */
@@ -176,19 +177,11 @@ function monotonic(at: number): number | null {
   return at > Date.now() ? performance.now() + at - Date.now() : null;
 }
 
-function settlingProgress({
-  path,
-  size,
-  why,
-}: {
-  path: string;
-  size: number;
-  why: string;
-}): ProgressView['files'][number] {
+function settlingProgress({ path, size, why }: Pick<SettlingView, 'path' | 'size' | 'why'>): FileProgress {
   return { id: path, name: basename(path), stage: 'settling', sentBytes: 0, sizeBytes: size, why };
 }
 
-function fileProgress(file: FileView): ProgressView['files'][number] {
+function fileProgress(file: FileView): FileProgress {
   return {
     id: file.id,
     name: basename(file.path),

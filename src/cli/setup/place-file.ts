@@ -113,8 +113,8 @@ async function lineOf(file: NewFile, isForced: boolean): Promise<readonly string
 
 const mostBytes = 1024 * 1024;
 
-/** Returns the file's text, or null if there is no file. */
-async function textOf(path: string): Promise<string | null> {
+/** Returns the file's text, or null if there is no file. @throws {CommandError} when it cannot be read */
+export async function textOf(path: string): Promise<string | null> {
   const read = await readRegularFile(path, mostBytes);
   if (read.ok) return read.bytes.toString('utf8');
   if (read.errno === 'ENOENT' && (await isNothing(path))) return null;

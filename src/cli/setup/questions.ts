@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
 import type * as Prompts from '@inquirer/prompts';
+import { askLine, canAsk } from '../api/confirm.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
@@ -41,7 +40,7 @@ export class InterruptedError extends CommandError {
  * data. On a terminal that cannot move its cursor, questions are asked line by line.
  */
 export function questionsOf(shell: Shell): Questions | null {
-  if (!shell.stdin.isTTY || !shell.stderr.isTTY) return null;
+  if (!canAsk(shell)) return null;
   return shell.env['TERM'] === 'dumb' ? plainQuestions(shell) : richQuestions(shell);
 }
 
@@ -86,10 +85,13 @@ export function matching(choices: readonly Choice[], typed: string): readonly Ch
 }
 
 /** Asks line by line, for a terminal that cannot move its cursor, such as in an editor or over a serial line. */
-function plainQuestions({ stdin, stderr, stopping }: Shell): Questions {
+function plainQuestions(shell: Shell): Questions {
+  const { stdin, stderr } = shell;
   const line = async (question: string): Promise<string> => {
-    stderr.write(`${question} `);
-    return (await nextLine(stdin, stopping)).trim();
+    const typed = await askLine(shell, `${question} `);
+    // A terminal in raw mode sends Ctrl-C as a character.
+    if (typed === null || typed.includes('\u0003')) throw new InterruptedError();
+    return typed.trim();
   };
   return {
     text: async (question, usual) => {
@@ -130,23 +132,5 @@ async function choose(
     if (found.length === 1 && found[0] !== undefined) return found[0].value;
     if (found.length === 0) say(`  Nothing has "${typed}" in its name.`);
     else listed = found;
-  }
-}
-
-/** @throws {InterruptedError} after Ctrl-C, a signal or the end of the input */
-async function nextLine(stdin: NodeJS.ReadStream, stopping: AbortSignal): Promise<string> {
-  const reader = createInterface({ input: stdin, terminal: false });
-  const stop = (): void => reader.close();
-  stopping.addEventListener('abort', stop);
-  try {
-    const [text] = await Promise.race([
-      once(reader, 'line') as Promise<[string]>,
-      once(reader, 'close').then(() => [null]),
-    ]);
-    if (text == null || text.includes('\u0003')) throw new InterruptedError();
-    return text;
-  } finally {
-    stopping.removeEventListener('abort', stop);
-    reader.close();
   }
 }

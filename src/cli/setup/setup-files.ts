@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { parseConfigDocument } from '../../config/document.ts';
-import { readRegularFile } from '../../config/file-access.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
 import { loadConfig } from '../../config/load.ts';
 import { property, TaggedValue } from '../../config/raw-tree.ts';
@@ -13,6 +12,7 @@ import { collectAnswers } from './answers.ts';
 import type { AnswerFlags } from './answers.ts';
 import type { FolderAnswer } from './check-folder.ts';
 import { givenKey } from './given-key.ts';
+import { textOf } from './place-file.ts';
 import type { NewFile } from './place-file.ts';
 import { serviceGroup } from './make-folder.ts';
 import type { Questions } from './questions.ts';
@@ -45,9 +45,9 @@ interface SetupContext {
 export async function planFiles(shell: Shell, flags: AnswerFlags, place: SetupContext): Promise<SetupFiles> {
   const { service } = place;
   const [present, example, key] = await Promise.all([
-    textOf(service.configFile, mostConfigBytes),
+    textOf(service.configFile).then((text) => text ?? ''),
     readFile(packagedExample, 'utf8').catch(() => ''),
-    textOf(service.keyFile, mostKeyBytes),
+    textOf(service.keyFile).then((text) => text ?? ''),
   ]);
   const isOwn = present.trim() !== '' && present !== example;
   const isAnswered = [flags.service, flags.folder, flags.channel, flags.title, flags.feed].some(
@@ -117,15 +117,4 @@ function readsCredential(text: string): boolean {
 /** The key file, readable only by root. systemd passes the key to the service. */
 function keyFile(service: InstalledService, key: string): NewFile {
   return { path: service.keyFile, text: `${key}\n`, mode: 0o600, isSecret: true };
-}
-
-const mostConfigBytes = 1024 * 1024;
-const mostKeyBytes = 8 * 1024;
-
-/** Returns the file's text, or an empty string if there is no file. */
-async function textOf(path: string, mostBytes: number): Promise<string> {
-  const read = await readRegularFile(path, mostBytes);
-  if (read.ok) return read.bytes.toString('utf8');
-  if (read.errno === 'ENOENT') return '';
-  throw new CommandError(`cannot read ${path}: ${read.message}`, exitCodes.failed);
 }

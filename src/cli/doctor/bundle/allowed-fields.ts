@@ -19,58 +19,23 @@ export type AllowedFields = Readonly<Record<string, Kind>>;
 
 /** Everything of a row. The compiler asks for a decision about each new member. */
 const row = {
-  id: 'id',
-  rev: 'plain',
-  folder: 'name',
-  path: 'name',
-  version: 'plain',
-  sourceUrl: 'set',
-  plan: 'plain',
-  onDuplicate: 'plain',
-  afterReady: 'plain',
-  discoveredAt: 'plain',
-  intent: 'id',
-  suspects: 'id',
-  videoId: 'id',
-  uploadUrl: 'set',
-  uploadHeaders: 'set',
-  uploadSession: 'plain',
-  createdAt: 'plain',
-  uploadStartedAt: 'plain',
-  sha256: 'set',
-  uploadedAt: 'plain',
-  processingSince: 'plain',
-  addressDeadAt: 'plain',
-  dying: 'plain',
-  replacements: 'plain',
-  remoteStatus: 'echo',
-  readyAt: 'plain',
-  embedUrl: 'set',
-  published: 'counts',
-  attempts: 'plain',
-  notBefore: 'plain',
-  end: 'plain',
-  why: 'set',
-  lastFailure: 'plain',
-  endedAt: 'plain',
-  amendment: 'plain',
-  disposal: 'plain',
-  owner: 'set',
-  firstAt: 'plain',
-  linkFile: 'plain',
-  rule: 'plain',
-  channel: 'plain',
-  title: 'name',
-  description: 'set',
-  tags: 'name',
-  publish: 'plain',
-  priority: 'plain',
-  readyBy: 'plain',
-  chosenChannel: 'plain',
-  refusedChannel: 'plain',
-  sidecar: 'plain',
-  proofs: 'plain',
-} as const satisfies Record<keyof Facts | keyof Plan, Kind>;
+  ...of('id', 'id intent suspects videoId'),
+  ...of('name', 'folder path title tags'),
+  ...of('echo', 'remoteStatus'),
+  ...of('counts', 'published'),
+  ...of('set', 'sourceUrl uploadUrl uploadHeaders sha256 embedUrl why owner description'),
+  ...of('plain', 'rev version plan onDuplicate afterReady discoveredAt uploadSession createdAt'),
+  ...of('plain', 'uploadStartedAt uploadedAt processingSince addressDeadAt dying replacements readyAt'),
+  ...of('plain', 'attempts notBefore end lastFailure endedAt amendment disposal firstAt linkFile rule'),
+  ...of('plain', 'channel publish priority readyBy chosenChannel refusedChannel sidecar proofs'),
+} satisfies Record<keyof Facts | keyof Plan, Kind>;
+
+/** @param names separated by one space each, so that the compiler can split them */
+function of<S extends string>(kind: Kind, names: S): Record<Words<S>, Kind> {
+  return kinds(kind, names) as Record<Words<S>, Kind>;
+}
+
+type Words<S extends string> = S extends `${infer First} ${infer Rest}` ? First | Words<Rest> : S;
 
 const plain = (names: string): AllowedFields => kinds('plain', names);
 

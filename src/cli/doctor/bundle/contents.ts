@@ -47,7 +47,7 @@ export async function bundleContents(
   const files = await filesInNeed(patient).then((rows) => ({ rows: rows.map(row) }), missing);
   const news = await lastNews(patient).then((lines) => ({ rows: list.show(lines) }), missing);
   const about = { v: 1, attempts, at: now };
-  const failureLog = service === null ? checked?.paths?.failureLog : `/var/log/${service.name}/failures.jsonl`;
+  const failureLog = service?.failureLog ?? checked?.paths?.failureLog;
   const failures = failureLog === undefined ? Promise.resolve('') : tailOf(failureLog, mostBytes);
   return [
     { name: 'about.json', content: json({ ...about, version, node: process.version, has_names: hasNames }) },

@@ -87,8 +87,7 @@ export const failureLog: Check = {
   name: 'failure log',
   run: async ({ checked, service }) => {
     if (checked?.paths == null) throw new SkippedError('no configuration says where it is');
-    // The service's log directory is known only in its own environment.
-    const path = service === null ? checked.paths.failureLog : `/var/log/${service.name}/failures.jsonl`;
+    const path = service?.failureLog ?? checked.paths.failureLog;
     const found = await lstat(path).catch(() => null);
     if (found?.isSymbolicLink() === true) return [linkedLog(path, service !== null)];
     return failureLogVerdict({
