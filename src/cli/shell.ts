@@ -39,7 +39,7 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: number;
 
-  constructor(message: string, exitCode: number, options?: ErrorOptions) {
+  constructor(message: string, exitCode: number = exitCodes.failed, options?: ErrorOptions) {
     super(message, options);
     this.exitCode = exitCode;
   }

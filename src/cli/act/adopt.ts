@@ -43,7 +43,6 @@ async function confirmIn(place: DaemonPlace, shell: Shell, json: boolean | undef
   if (waiting === 0) return exitCodes.fine;
   throw new CommandError(
     `${counted(waiting, 'file')} must still be compared with the service: wait until \`dropcast adopt\` shows that all have been compared`,
-    exitCodes.failed,
   );
 }
 

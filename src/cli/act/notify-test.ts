@@ -48,6 +48,6 @@ function lineOf({ name, type, place, ok, answer }: NotifyTested['targets'][numbe
 
 function nobody(target: string | null): CommandError {
   return target === null
-    ? new CommandError('no notifications are sent: the configuration has no notify section', exitCodes.failed)
+    ? new CommandError('no notifications are sent: the configuration has no notify section')
     : new CommandError(`no notify target is called "${target}"`, exitCodes.usage);
 }

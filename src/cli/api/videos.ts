@@ -162,7 +162,7 @@ async function requireConfirmation({ shell, client }: Session, id: string): Prom
   const { title, status } = await client.videos.get(id, { signal: shell.stopping });
   const titled = title === undefined ? name : `${name} "${cutEnd(escapeControls(title), TITLE_WIDTH)}"`;
   const question = `Delete ${titled} (${escapeControls(status)}) and everything that belongs to it? This cannot be undone.`;
-  if (!(await confirm(shell, question))) throw new CommandError('nothing was deleted', exitCodes.failed);
+  if (!(await confirm(shell, question))) throw new CommandError('nothing was deleted');
 }
 
 /**

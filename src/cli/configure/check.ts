@@ -19,14 +19,12 @@ import { counted } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { readConfig } from '../read-config.ts';
 import type { CheckedConfig } from '../read-config.ts';
+import type { Shared } from '../registry.ts';
 import { exitCodes, onRefusal } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 /** `dropcast check`: reports every problem with the configuration, folders, state and key in one run. */
-export async function check(
-  shell: Shell,
-  options: { readonly config?: string; readonly json?: boolean; readonly online?: boolean },
-): Promise<number> {
+export async function check(shell: Shell, options: Shared & { readonly online?: boolean }): Promise<number> {
   const checked = await readConfig(shell, options.config);
   const { file, config } = checked;
   const further = [

@@ -21,7 +21,8 @@ import { readyByWords } from '../../routing/explain.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { requireLoadable } from '../read-config.ts';
 import { askFor } from '../look/show.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import type { Shared } from '../registry.ts';
+import { CommandError } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 interface PathReport {
@@ -48,11 +49,7 @@ interface PathReport {
 }
 
 /** `dropcast explain PATH`: shows which rule matches the path and why, what would be sent, and the file's state. */
-export async function explain(
-  shell: Shell,
-  path: string,
-  options: { readonly config?: string; readonly json?: boolean },
-): Promise<void> {
+export async function explain(shell: Shell, path: string, options: Shared): Promise<void> {
   const config = await requireLoadable(shell, options.config);
   const absolute = resolve(shell.cwd, path);
   const report = await reportOn(shell, config, absolute);
@@ -102,7 +99,6 @@ async function routerOf(config: Config, absolute: string): Promise<FolderRouter>
   const folders = config.folders.map(({ path }) => path);
   throw new CommandError(
     `${escapeControls(absolute)} is outside of every watched folder; the watched folders are: ${escapeControls(folders.join(', '))}`,
-    exitCodes.failed,
   );
 }
 

@@ -14,12 +14,11 @@ import { printJson } from '../output/json.ts';
 import { tableOf } from '../output/table.ts';
 import type { ColumnOf } from '../output/table.ts';
 import { requireLoadable } from '../read-config.ts';
+import type { Shared } from '../registry.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-export interface PlanCommandOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface PlanCommandOptions extends Shared {
   /** Whether to hash files; false with `--no-hash`. */
   readonly hash: boolean;
 }
@@ -46,7 +45,6 @@ function requireWatched({ folders }: Config, path: string | null): void {
   const watched = folders.map(({ path: folder }) => folder).join(', ');
   throw new CommandError(
     `${escapeControls(path ?? '')} is not in a watched folder; the watched folders are: ${watched}`,
-    exitCodes.failed,
   );
 }
 
@@ -74,7 +72,7 @@ async function make(
   } finally {
     progress.end();
   }
-  if (view === null) throw new CommandError('the daemon stopped before the plan was made', exitCodes.failed);
+  if (view === null) throw new CommandError('the daemon stopped before the plan was made');
   return view;
 }
 

@@ -9,13 +9,12 @@ import { counted } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { tableOf } from '../output/table.ts';
 import { requireLoadable } from '../read-config.ts';
+import type { Shared } from '../registry.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { needsRestart } from './reload-config.ts';
 
-export interface ReloadOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface ReloadOptions extends Shared {
   readonly plan?: boolean;
 }
 

@@ -3,6 +3,7 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 import { counted, formatDuration } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { requireConfig } from '../read-config.ts';
+import type { Shared } from '../registry.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { runTestClip } from '../setup/test-clip.ts';
@@ -15,9 +16,7 @@ import type { Patient } from './patient.ts';
 import { runChecks } from './run-checks.ts';
 import type { CheckResult } from './run-checks.ts';
 
-export interface DoctorOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface DoctorOptions extends Shared {
   readonly canary?: boolean;
   readonly bundle?: string;
   readonly withNames?: boolean;
@@ -118,7 +117,7 @@ async function sendCanary(
   try {
     const config = await requireConfig(shell, option, 'may come later');
     const [folder] = config.folders;
-    if (folder === undefined) throw new CommandError('there is no folder', exitCodes.failed);
+    if (folder === undefined) throw new CommandError('there is no folder');
     const result = await runTestClip({
       config,
       folder,

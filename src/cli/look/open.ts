@@ -3,7 +3,7 @@ import { queryRunningDaemon } from '../control.ts';
 import { printJson } from '../output/json.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import type { Shared } from '../registry.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { CommandError } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 /**
@@ -16,7 +16,6 @@ export async function open(shell: Shell, options: Shared & { readonly print?: bo
   if (link === null)
     throw new CommandError(
       'there is no status page: status.listen is off, or its address could not be used (see the log)',
-      exitCodes.failed,
     );
   if (options.json === true) return printJson({ v: 1, link }, shell.stdout);
   if (options.print !== true && hasDesktop(shell) && (await isOpened(link))) {

@@ -24,7 +24,7 @@ export async function show(shell: Shell, options: Shared, name: string): Promise
     ...found.map(({ file }) => `${file.id} ${escapeControls(file.path)}`),
     ...(found.length === 0 ? settling.map(({ path }) => escapeControls(path)) : []),
   ];
-  if (names.length === 0) throw new CommandError(noMatch(name), exitCodes.failed);
+  if (names.length === 0) throw new CommandError(noMatch(name));
   if (names.length > 1)
     throw new CommandError(
       `${escapeControls(name)} matches ${names.length} files; use one of these ${found.length === 0 ? 'paths' : 'ids'}:\n  ${names.join('\n  ')}`,

@@ -7,17 +7,12 @@ import { etaMs, hasEnded } from './progress-view.ts';
 import type { FileProgress, ProgressView, Requests, TransferRates } from './progress-view.ts';
 import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
 
-export interface FrameSize {
-  /** Terminal columns. */
-  readonly columns: number;
-  readonly rows: number;
-}
-
 export interface FrameInput {
   readonly view: ProgressView;
   readonly rates: TransferRates;
   readonly nowMs: number;
-  readonly size: FrameSize;
+  /** Size of the terminal. */
+  readonly size: { readonly columns: number; readonly rows: number };
   readonly colour: boolean;
 }
 
@@ -74,18 +69,17 @@ const STYLES: Readonly<Record<string, Style>> = { uploading: 'cyan', processing:
  * Formats a file as `name  uploading  ██████░░░░  60%  12 MB / 20 MB  8.1 MB/s  1 s`, or with the reason in place of
  * the meters. All names in a frame have the same width; a narrow terminal drops the least important cells first.
  */
-function fileRow(file: FileProgress, input: FrameInput, { width, nameWidth }: RowWidths): string {
+function fileRow(
+  file: FileProgress,
+  input: FrameInput,
+  { width, nameWidth }: Record<'width' | 'nameWidth', number>,
+): string {
   const name = pad(cutMiddle(escapeControls(file.name), nameWidth), nameWidth);
   const stage = pad(cutEnd(escapeControls(file.stage), STAGE_WIDTH), STAGE_WIDTH);
   const room = width - nameWidth - STAGE_WIDTH - 2 * GAP.length;
   if (room < -GAP.length) return cutMiddle(escapeControls(file.name), width);
   const rest = kindOf(file) === 'uploading' ? fittingCells(meters(file, input), room).join(GAP) : reason(file, room);
   return [name, paintStage(file, stage, input.colour), ...(rest === '' ? [] : [rest])].join(GAP);
-}
-
-interface RowWidths {
-  readonly width: number;
-  readonly nameWidth: number;
 }
 
 /** Width of the name column: the longest name shown, limited so that the state and the percentage still fit. */

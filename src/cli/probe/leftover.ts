@@ -39,7 +39,7 @@ export class LeftoverFile {
     const read = await readRegularFile(this.path, 64 * 1024);
     if (read.ok) return parsed(read.bytes.toString());
     if (read.errno === 'ENOENT' || read.errno === 'ENOTDIR') return null;
-    throw new CommandError(`cannot read ${this.path}: ${read.message}`, exitCodes.failed);
+    throw new CommandError(`cannot read ${this.path}: ${read.message}`);
   }
 
   /**

@@ -39,26 +39,15 @@ function listed(values: SettledPoint['values']): string {
 }
 
 function courseOf({ statuses, readyMs, afterDeletion }: ProbeResult): readonly Point[] {
-  return [
-    {
-      name: 'statuses',
-      about: 'Statuses of a video',
-      service: statuses.join(', '),
-      dropcast: 'waits until the status is ready or failed',
-    },
-    {
-      name: 'processing_time',
-      about: 'Time until a small video is ready',
-      service: readyMs === null ? '' : formatDuration(readyMs),
-      dropcast: 'checks every `poll.interval`',
-    },
-    {
-      name: 'after_deletion',
-      about: 'Video after its deletion',
-      service: afterDeletion ?? '',
-      dropcast: 'needs no answer',
-    },
-  ].filter(({ service }) => service !== '');
+  const ready = readyMs === null ? '' : formatDuration(readyMs);
+  const points: readonly (readonly [name: string, about: string, service: string, dropcast: string])[] = [
+    ['statuses', 'Statuses of a video', statuses.join(', '), 'waits until the status is ready or failed'],
+    ['processing_time', 'Time until a small video is ready', ready, 'checks every `poll.interval`'],
+    ['after_deletion', 'Video after its deletion', afterDeletion ?? '', 'needs no answer'],
+  ];
+  return points.flatMap(([name, about, service, dropcast]) =>
+    service === '' ? [] : [{ name, about, service, dropcast }],
+  );
 }
 
 /** Points that a probe cannot see, and where to read about them. */

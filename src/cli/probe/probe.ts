@@ -72,12 +72,8 @@ export async function probe(shell: Shell, samples: string, options: ProbeOptions
     const did = (what: string): void => void shell.stderr.write(`${escapeControls(what)}\n`);
     const result = await sendProbe({ client, target, channel, clip, file, timeoutMs, shell, did });
     const { exchanges } = observation;
-    printReport(context, {
-      result,
-      requests,
-      points: pointsOf(exchanges, result),
-      settings: settingsOf(exchanges, target),
-    });
+    const found = { points: pointsOf(exchanges, result), settings: settingsOf(exchanges, target) };
+    printReport(context, { result, requests }, found);
     if (out !== null) await writeRecording(out, target.baseUrl, exchanges);
     return result.error === null && result.left === null ? exitCodes.fine : exitCodes.failed;
   } catch (error) {
@@ -146,10 +142,10 @@ async function removeEarlier({ shell, options, target, client, file }: ProbeCont
   }
   const since = new Date(earlier.started_at).toISOString();
   if (isRunning(earlier, Date.now()))
-    throw new CommandError(`another probe has been running since ${since}: wait until it ends`, exitCodes.failed);
+    throw new CommandError(`another probe has been running since ${since}: wait until it ends`);
   if (earlier.service !== target.baseUrl) {
     const message = `a probe of ${since} left ${nameOf(earlier)} on ${escapeControls(earlier.service)}, which is another service: delete it there, then remove ${file.path}`;
-    throw new CommandError(message, exitCodes.failed);
+    throw new CommandError(message);
   }
   const question = `A probe of ${since} was interrupted and may have left ${nameOf(earlier)}. Delete it?`;
   const isWanted =
@@ -157,7 +153,6 @@ async function removeEarlier({ shell, options, target, client, file }: ProbeCont
   if (!isWanted)
     throw new CommandError(
       `a probe of ${since} may have left ${nameOf(earlier)}: \`dropcast probe --clean-up\` deletes it`,
-      exitCodes.failed,
     );
   const removal = await removeLeftover(client, earlier, shell.stopping);
   await file.forget();
@@ -195,11 +190,11 @@ async function requireConsent(
   const most = mostRequests(timeoutMs);
   if (budget !== null && budget.blockedUntil !== null) {
     const until = new Date(budget.blockedUntil).toISOString();
-    throw new CommandError(`the service accepts no requests with this key until ${until}`, exitCodes.failed);
+    throw new CommandError(`the service accepts no requests with this key until ${until}`);
   }
   if (budget !== null && budget.room < most) {
     const message = `a probe takes up to ${most} requests, and the daemon has ${formatCount(budget.room)} left in this hour: try again later, or with a shorter --timeout`;
-    throw new CommandError(message, exitCodes.failed);
+    throw new CommandError(message);
   }
   const left = budget === null ? '' : `; the daemon has ${formatCount(budget.room)} left and counts them`;
   shell.stderr.write(
@@ -212,20 +207,16 @@ Until then, viewers of the channel may see the video.
   if (options.yes === true) return;
   if (!canAsk(shell))
     throw new CommandError('a probe needs your consent: pass --yes, because this is not a terminal', exitCodes.usage);
-  if (!(await confirm(shell, 'Probe the service?'))) throw new CommandError('nothing was sent', exitCodes.failed);
+  if (!(await confirm(shell, 'Probe the service?'))) throw new CommandError('nothing was sent');
 }
 
-interface Report {
-  readonly result: ProbeResult;
-  /** Number of requests that count towards the limit of the key. */
-  readonly requests: number;
-  readonly points: readonly Point[];
-  readonly settings: readonly Setting[];
-}
-
-function printReport(context: ProbeContext, report: Report): void {
+/** @param requests number of requests that count towards the limit of the key */
+function printReport(
+  context: ProbeContext,
+  { result, requests }: { readonly result: ProbeResult; readonly requests: number },
+  { points, settings }: { readonly points: readonly Point[]; readonly settings: readonly Setting[] },
+): void {
   const { shell, options, target } = context;
-  const { result, requests, points, settings } = report;
   const problem = problemOf(context, result);
   const left = result.left === null ? null : { id: result.left.id, title: result.left.title };
   if (options.json === true) {

@@ -6,7 +6,7 @@ import type { Target } from '../api/target.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { isInDoubt } from '../api/failures.ts';
 import { formatDuration } from '../output/format.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { CommandError } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { removeLeftover, titleOf } from './leftover.ts';
 import type { Leftover, LeftoverFile } from './leftover.ts';
@@ -151,10 +151,7 @@ type Removed = Pick<ProbeResult, 'left' | 'afterDeletion'> & Partial<Pick<ProbeR
 
 function notOurs(id: string): CommandError {
   const what = `the service gave the probe the id ${escapeControls(id)}, which another video has`;
-  return new CommandError(
-    `${what}: look at that video, because the probe may have sent its file there`,
-    exitCodes.failed,
-  );
+  return new CommandError(`${what}: look at that video, because the probe may have sent its file there`);
 }
 
 /** Wait before the question about the deleted video, because some services delete in the background. */

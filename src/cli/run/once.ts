@@ -9,6 +9,7 @@ import { waitWords } from '../../view/waits.ts';
 import { fileTable } from '../output/file-table.ts';
 import { printJson } from '../output/json.ts';
 import { requireConfig } from '../read-config.ts';
+import type { Shared } from '../registry.ts';
 import { CommandError, type Shell, exitCodes } from '../shell.ts';
 import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
@@ -17,10 +18,7 @@ import { openProgress, watchUntilIdle } from './watch-progress.ts';
  * `dropcast once`: processes the files in the folders now, shows progress, and returns when every file is finished.
  * Files from earlier runs that still need the operator count too.
  */
-export async function once(
-  shell: Shell,
-  options: { readonly config?: string; readonly json?: boolean; readonly wait: number },
-): Promise<number> {
+export async function once(shell: Shell, options: Shared & { readonly wait: number }): Promise<number> {
   shell.takeOverSignals();
   const config = await requireConfig(shell, options.config);
   // The progress display uses stderr, so the log there shows only errors. The rest is in status, history and
@@ -46,15 +44,9 @@ export async function once(
   else if (end.is === 'idle' && waits.every(({ cause }) => cause !== 'folder'))
     shell.stdout.write('Nothing new in the folders.\n');
   if (end.is === 'stopped')
-    throw new CommandError(
-      'stopped before every file was finished; the next run continues from here',
-      exitCodes.failed,
-    );
+    throw new CommandError('stopped before every file was finished; the next run continues from here');
   if (end.is === 'stuck')
-    throw new CommandError(
-      `${escapeControls(end.why)}\nFix this and run it again: it continues from here.`,
-      exitCodes.failed,
-    );
+    throw new CommandError(`${escapeControls(end.why)}\nFix this and run it again: it continues from here.`);
   const { files: left } = adoption;
   if (left > 0)
     shell.stderr.write(
@@ -62,10 +54,7 @@ export async function once(
         'Run `dropcast adopt --confirm`, then run this again.\n',
     );
   if (waits.length > 0)
-    throw new CommandError(
-      waits.map((wait) => escapeControls(waitWords(wait, Date.now()))).join('\n'),
-      exitCodes.failed,
-    );
+    throw new CommandError(waits.map((wait) => escapeControls(waitWords(wait, Date.now()))).join('\n'));
   return ours.some(needsPerson) ? exitCodes.failed : exitCodes.fine;
 }
 

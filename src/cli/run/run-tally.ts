@@ -57,10 +57,9 @@ export class RunTally {
     return this.#totals;
   }
 
-  /** Files that are not finished, in order of arrival. */
-  active(): Iterable<Facts> & { readonly size: number; get(id: string): Facts | undefined } {
-    const files = this.#active;
-    return { size: files.size, get: (id) => files.get(id), [Symbol.iterator]: () => files.values() };
+  /** Files that are not finished by id, in order of arrival. */
+  active(): ReadonlyMap<string, Facts> {
+    return this.#active;
   }
 
   /** Returns the files that changed since the last call, in their current state. */

@@ -61,7 +61,7 @@ export async function watchUntilIdle(
       const waits = daemon.waits();
       // The picture is read from the ledger only while something is blocked.
       const { stages, retrying } = waits.length === 0 ? { stages: [], retrying: { files: 0 } } : await daemon.picture();
-      const why = daemon.folders.isSettling() ? null : whyAway(tally.active(), waits);
+      const why = daemon.folders.isSettling() ? null : whyAway(tally.active().values(), waits);
       if (why !== null) return { is: 'stuck', why };
       const wait = mainWait(waits, filesIn(stages, 'queued') + retrying.files);
       report(wait);
@@ -78,7 +78,7 @@ export async function watchUntilIdle(
 
 /** Reads the final rows. Events are sent after their rows are written, so the last ones may still be pending. */
 async function catchUp(tally: RunTally, { ledger }: Pick<Daemon, 'ledger'>): Promise<void> {
-  for (const before of tally.active()) {
+  for (const before of tally.active().values()) {
     const facts = await ledger.load(before.id);
     if (facts !== null) tally.note({ type: 'file', before, facts, note: null });
   }
@@ -163,7 +163,7 @@ function shownOf(daemon: Daemon, tally: RunTally): readonly FileView[] {
     if (facts !== undefined) shown.set(id, facts);
   }
   let waiting = 0;
-  for (const facts of active) {
+  for (const facts of active.values()) {
     if (waiting === mostWaiting) break;
     if (!shown.has(facts.id)) shown.set(facts.id, facts);
     waiting += 1;

@@ -117,7 +117,7 @@ async function withChannel(
   const none = 'the service has no channel yet: create one there';
   for (let now = account; ;) {
     if (now.channels.length > 0) return now;
-    if (questions === null) throw new CommandError(`${none}, then run this again`, exitCodes.failed);
+    if (questions === null) throw new CommandError(`${none}, then run this again`);
     questions.object(none);
     if (!(await questions.confirm('Have you created it?'))) throw new InterruptedError();
     const again = await look();
@@ -134,7 +134,7 @@ async function feedsOf(
 ): Promise<readonly string[]> {
   for (const feed of flags.feed ?? []) {
     const checked = checkListed('feed', feed, feeds);
-    if (!checked.ok) throw new CommandError(`--feed: ${checked.why}`, exitCodes.failed);
+    if (!checked.ok) throw new CommandError(`--feed: ${checked.why}`);
   }
   if (flags.feed !== undefined || flags.yes === true || questions === null || feeds.length === 0)
     return flags.feed ?? [];
@@ -171,7 +171,7 @@ export function settler({ stopping }: Pick<Shell, 'stopping'>, questions: Questi
     if (given !== undefined) {
       const result = await checked(given);
       if (result.ok) return result.value;
-      throw new CommandError(`${flag}: ${result.why}`, exitCodes.failed);
+      throw new CommandError(`${flag}: ${result.why}`);
     }
     for (;;) {
       if (questions === null) throw new CommandError(`${flag} is missing`, exitCodes.usage);

@@ -1,6 +1,6 @@
 import { readRegularFile } from '../../config/file-access.ts';
 import { resolvePath } from '../../config/paths.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { CommandError } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { questionsOf } from './questions.ts';
 
@@ -28,14 +28,14 @@ export async function givenKey(shell: Shell, { keyFile, keyEnv }: KeyFlags): Pro
   if (keyEnv !== undefined) {
     const value = shell.env[keyEnv];
     if (value === undefined || value === '')
-      throw new CommandError(`--key-env: the environment variable ${keyEnv} is not set`, exitCodes.failed);
+      throw new CommandError(`--key-env: the environment variable ${keyEnv} is not set`);
     return { value: value.trim(), from: { env: keyEnv } };
   }
   if (keyFile === undefined) return null;
   if (keyFile === '-') return { value: await typedOrPiped(shell), from: null };
   const file = resolvePath(keyFile, `${shell.cwd}/-`, shell);
   const read = await readRegularFile(file, mostKeyBytes);
-  if (!read.ok) throw new CommandError(`--key-file: cannot read ${file}: ${read.message}`, exitCodes.failed);
+  if (!read.ok) throw new CommandError(`--key-file: cannot read ${file}: ${read.message}`);
   return { value: read.bytes.toString('latin1').trim(), from: { file } };
 }
 
@@ -52,8 +52,7 @@ async function readAll(stdin: AsyncIterable<unknown>): Promise<string> {
   let text = '';
   for await (const part of stdin) {
     text += String(part);
-    if (text.length > mostKeyBytes)
-      throw new CommandError(`--key-file: standard input is longer than any key`, exitCodes.failed);
+    if (text.length > mostKeyBytes) throw new CommandError(`--key-file: standard input is longer than any key`);
   }
   return text;
 }

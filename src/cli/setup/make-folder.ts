@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, mkdtemp, rename, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { CommandError, exitCodes } from '../shell.ts';
+import { CommandError } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import type { FolderAnswer } from './check-folder.ts';
 import { runProgram } from './systemctl.ts';
@@ -39,7 +39,7 @@ export async function makeFolder(
 async function groupId(name: string): Promise<number> {
   const [, , gid = ''] = (await runProgram('getent', 'group', name)).split(':');
   if (/^\d+$/.test(gid)) return Number(gid);
-  throw new CommandError(`there is no group ${name}`, exitCodes.failed);
+  throw new CommandError(`there is no group ${name}`);
 }
 
 /** ID of the group that reads the service's configuration. */

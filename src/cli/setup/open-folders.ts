@@ -2,7 +2,7 @@ import type { InstalledService } from '../../config/installed-service.ts';
 import { dropInText } from '../../systemd/drop-in.ts';
 import type { UnitNeeds } from '../../systemd/drop-in.ts';
 import { installFile } from '../systemd/install-file.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { CommandError } from '../shell.ts';
 import { requireUnitNeeds } from '../systemd/drop-in.ts';
 import type { Questions } from './questions.ts';
 import { runProgram } from './systemctl.ts';
@@ -20,12 +20,11 @@ export async function giveAccess(service: InstalledService, consent: 'given' | Q
   if (!(await isAgreed(consent, commands)))
     throw new CommandError(
       `the service cannot use all of its folders. These commands change their permissions; run them, or run setup with --yes:\n${shown}`,
-      exitCodes.failed,
     );
   for (const command of commands) await runProgram('/bin/sh', '-c', command.replace(/^sudo /, ''));
   const left = commandsFor(await needsOf(service));
   if (left.length === 0) return `changed permissions:\n${shown}`;
-  throw new CommandError(`the service still cannot use its folders, after:\n${shown}`, exitCodes.failed);
+  throw new CommandError(`the service still cannot use its folders, after:\n${shown}`);
 }
 
 /** Writes the drop-in that gives the unit access to the folders, and makes systemd load it. */

@@ -5,7 +5,7 @@ import { readRegularFile } from '../../config/file-access.ts';
 import { maskedText } from '../../config/masked-text.ts';
 import { errnoOf, errnoSentence } from '../../errno.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { CommandError } from '../shell.ts';
 import { type FileAccess, installFile } from '../systemd/install-file.ts';
 import type { FolderAnswer } from './check-folder.ts';
 
@@ -37,7 +37,7 @@ export async function requireReplaceable(file: NewFile, isForced: boolean): Prom
   if (isForced || effect.is !== 'other') return;
   const what = file.isSecret === true ? 'already holds another key' : 'already exists with other content';
   const lines = [`${file.path} ${what}; --force replaces it`, ...effect.difference];
-  throw new CommandError(lines.join('\n'), exitCodes.failed);
+  throw new CommandError(lines.join('\n'));
 }
 
 /** @throws {CommandError} when the existing file cannot be read */
@@ -118,7 +118,7 @@ export async function textOf(path: string): Promise<string | null> {
   const read = await readRegularFile(path, mostBytes);
   if (read.ok) return read.bytes.toString('utf8');
   if (read.errno === 'ENOENT' && (await isNothing(path))) return null;
-  throw new CommandError(`cannot read ${path}: ${read.message}`, exitCodes.failed);
+  throw new CommandError(`cannot read ${path}: ${read.message}`);
 }
 
 /** True if there is nothing at the path, not even a dangling link. */

@@ -100,7 +100,7 @@ async function keyAlone(
   // If the configuration is invalid, a later step reports all its problems.
   const { config } = await loadConfig(service.configFile, shell, 'without key');
   const checked = config === null ? null : await checkKey(config.service.baseUrl, key, shell.stopping);
-  if (checked?.ok === false) throw new CommandError(checked.why, exitCodes.failed);
+  if (checked?.ok === false) throw new CommandError(checked.why);
   return [keyFile(service, key)];
 }
 

@@ -121,17 +121,14 @@ async function requireMachine(service: InstalledService): Promise<void> {
   if (!existsSync('/run/systemd/system'))
     throw new CommandError(
       'this machine does not run systemd (most containers do not), so there is no service to set up: `dropcast init` writes a configuration, and `dropcast run` works with it',
-      exitCodes.failed,
     );
   if (process.geteuid?.() !== 0)
     throw new CommandError(
       'only root can set up the service: run `sudo dropcast setup`, or `dropcast init` for yourself',
-      exitCodes.failed,
     );
   if (!(await unitState(`${service.name}.service`)).isLoaded)
     throw new CommandError(
       `there is no unit ${service.name}.service on this machine: install the dropcast package first (docs/install.md)`,
-      exitCodes.failed,
     );
 }
 
@@ -139,7 +136,7 @@ async function checkAll(shell: Shell, service: InstalledService): Promise<string
   const config = await configOf(shell, service);
   const wrong = await inspectOnline(config, shell.stopping);
   if (wrong.length === 0) return 'configuration, key and channels are fine';
-  throw new CommandError(wrong.map(({ key, message }) => `${key}: ${message}`).join('\n'), exitCodes.failed);
+  throw new CommandError(wrong.map(({ key, message }) => `${key}: ${message}`).join('\n'));
 }
 
 /**
@@ -193,7 +190,7 @@ async function testClip(shell: Shell, service: InstalledService, wanted: Wanted)
     patienceMs: clipPatienceMs,
   });
   if (problem !== null || leftovers.length > 0)
-    throw new CommandError([problem, ...leftovers].filter((line) => line !== null).join('\nleft: '), exitCodes.failed);
+    throw new CommandError([problem, ...leftovers].filter((line) => line !== null).join('\nleft: '));
   return `its video was ready${link === null ? '' : ` at ${link}`}; video and file are removed again`;
 }
 
@@ -217,7 +214,7 @@ export async function runSteps(
 ): Promise<void> {
   for (const { name, run } of steps) {
     try {
-      if (stopping.aborted) throw new CommandError('stopped', exitCodes.failed);
+      if (stopping.aborted) throw new CommandError('stopped');
       const did = await run();
       if (did !== null) stdout.write(`${name}: ${did.split('\n').map(escapeControls).join('\n')}\n`);
     } catch (error) {

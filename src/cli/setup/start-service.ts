@@ -44,8 +44,7 @@ export async function untilReady(config: Config, signal: AbortSignal, patienceMs
     const why = whyNotReady(status);
     if (why === null)
       return `${status.folders.length === 1 ? 'the folder is' : `${status.folders.length} folders are`} watched`;
-    if (signal.aborted || performance.now() > until)
-      throw new CommandError(`the service is running, but ${why}`, exitCodes.failed);
+    if (signal.aborted || performance.now() > until) throw new CommandError(`the service is running, but ${why}`);
     await pause(pollMs);
   }
 }

@@ -12,7 +12,7 @@ import type { TestClipEnded } from '../../daemon/control/routes.ts';
 import { createRouter } from '../../intake/folder-router.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { commandDaemon, queryRunningDaemon } from '../control.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { CommandError } from '../shell.ts';
 
 export interface TestClip {
   readonly config: Config;
@@ -88,7 +88,7 @@ function requireTaken(folder: FolderConfig, name: string): ClipFiles {
   const [video, sidecar] = [`${name}.mp4`, `${name}.yaml`];
   if (router.accepts(video) !== 'media' || router.accepts(sidecar) !== 'sidecar') {
     const message = `${folder.path} takes no ${video} with its sidecar ${sidecar}: check its include and exclude`;
-    throw new CommandError(`cannot drop a test clip: ${message}`, exitCodes.failed);
+    throw new CommandError(`cannot drop a test clip: ${message}`);
   }
   const marker = router.markerOf(video);
   const inFolder = (path: string): string => join(folder.path, path);

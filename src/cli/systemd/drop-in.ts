@@ -23,7 +23,7 @@ export async function dropIn(
   const isRoot = process.geteuid?.() === 0;
   const file = service.dropInFile;
   if (options.install === true && !isRoot)
-    throw new CommandError(`only root can write ${file}; run: ${sudoLine(options)}`, exitCodes.failed);
+    throw new CommandError(`only root can write ${file}; run: ${sudoLine(options)}`);
   const configFile = options.config === undefined ? service.configFile : resolve(shell.cwd, options.config);
   const text = dropInText(await requireUnitNeeds(configFile, service, isRoot));
   if (!isRoot) shell.stderr.write('Checked modes, but not access control lists: run it with sudo to check both.\n');

@@ -184,7 +184,7 @@ async function firstBytes(path: string): Promise<string> {
 const FIRST_OF_PEOPLE = 1000;
 
 /** `nogroup`, and the highest 16-bit ID, which owns files without an owner. */
-const nobody = new Set([65_534, 65_535]);
+const nobody = new Set([NOBODY, 65_535]);
 
 /** Groups equivalent to root, whatever their ID: they control containers, virtual machines, disks, logs or sudo. */
 const powerful = new Set(

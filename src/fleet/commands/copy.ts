@@ -93,7 +93,6 @@ function explained(error: unknown, { stateDir }: Config): unknown {
   if (error instanceof AlreadyRunningError)
     return new CommandError(
       `dropcast runs with the state directory ${stateDir}: stop it first (\`sudo systemctl stop dropcast\`), on every host`,
-      exitCodes.failed,
     );
   return error instanceof LedgerError ? new CommandError(error.message, exitCodes.failed, { cause: error }) : error;
 }

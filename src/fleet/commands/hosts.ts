@@ -80,7 +80,7 @@ export async function drainHost(shell: Shell, name: string, options: DrainOption
   if (isUndone && wait) throw new CommandError('--wait works with draining, not with --undo', exitCodes.usage);
   const ask = await askHosts(shell, options);
   const changed = await ask.drain({ name, by: userName(shell), isUndone });
-  if (!changed.ok) throw new CommandError(escapeControls(changed.what), exitCodes.failed);
+  if (!changed.ok) throw new CommandError(escapeControls(changed.what));
   const say = (words: string): void => void (json ? undefined : shell.stdout.write(`${escapeControls(words)}.\n`));
   if (!wait) say(changed.what);
   else shell.takeOverSignals();
@@ -112,15 +112,13 @@ export async function untilDrained(name: string, { ask, say, rest }: Waiting): P
   let said = '';
   for (;;) {
     const host = (await ask.list()).hosts.find((each) => each.name === name);
-    if (host === undefined) throw new CommandError(`${name} was forgotten in the meantime`, exitCodes.failed);
-    if (host.draining === null)
-      throw new CommandError(`${name} is no longer being drained: the drain was undone`, exitCodes.failed);
+    if (host === undefined) throw new CommandError(`${name} was forgotten in the meantime`);
+    if (host.draining === null) throw new CommandError(`${name} is no longer being drained: the drain was undone`);
     const words = drainWords(host);
     if (words !== said) say(words);
     said = words;
     if (host.state !== 'draining') return host;
-    if (!(await rest()))
-      throw new CommandError(`${name} continues to drain, but this command no longer waits for it`, exitCodes.failed);
+    if (!(await rest())) throw new CommandError(`${name} continues to drain, but this command no longer waits for it`);
   }
 }
 
@@ -131,7 +129,7 @@ export async function untilDrained(name: string, { ask, say, rest }: Waiting): P
  */
 export async function forgetHost(shell: Shell, name: string, options: Shared): Promise<number> {
   const changed = await (await askHosts(shell, options)).forget(name);
-  if (!changed.ok) throw new CommandError(escapeControls(changed.what), exitCodes.failed);
+  if (!changed.ok) throw new CommandError(escapeControls(changed.what));
   if (options.json === true) printJson(changed, shell.stdout);
   else shell.stdout.write(`${escapeControls(changed.what)}.\n`);
   return exitCodes.fine;

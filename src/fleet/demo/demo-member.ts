@@ -7,7 +7,7 @@ import { callDaemon } from '../../daemon/control/client.ts';
 import type { FilesView } from '../../view/files/files-view.ts';
 import type { FileView } from '../../view/files/file-view.ts';
 import { programFile } from '../../package-files.ts';
-import { CommandError, exitCodes } from '../../cli/shell.ts';
+import { CommandError } from '../../cli/shell.ts';
 import type { Shell } from '../../cli/shell.ts';
 import type { DemoPostgres } from './demo-postgres.ts';
 
@@ -90,16 +90,11 @@ class Member implements DemoMember {
         if (this.#said.includes('"Ready"')) ready.resolve();
       });
     child.once('error', ready.reject);
-    child.once('exit', () =>
-      ready.reject(new CommandError(`${this.name} did not start:\n${this.#said.trim()}`, exitCodes.failed)),
-    );
+    child.once('exit', () => ready.reject(new CommandError(`${this.name} did not start:\n${this.#said.trim()}`)));
     const late = setTimeout(() => {
       child.kill('SIGKILL');
       ready.reject(
-        new CommandError(
-          `${this.name} was not ready after ${startsWithinMs / 1_000} s:\n${this.#said.trim()}`,
-          exitCodes.failed,
-        ),
+        new CommandError(`${this.name} was not ready after ${startsWithinMs / 1_000} s:\n${this.#said.trim()}`),
       );
     }, startsWithinMs);
     await ready.promise.finally(() => clearTimeout(late));

@@ -34,7 +34,6 @@ export async function openDemoPostgres({ env }: Pick<Shell, 'env'>, find = findP
     throw new CommandError(
       'the demo of a fleet needs PostgreSQL 15 or newer: install it (Debian, Ubuntu: apt-get install postgresql; macOS: brew install postgresql), ' +
         'or name a server with PGHOST, PGUSER and PGPASSWORD',
-      exitCodes.failed,
     );
   try {
     return await ownServer(programs);

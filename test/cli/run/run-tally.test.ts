@@ -48,7 +48,7 @@ test('the sums are those of all rows of the run, whatever was written while it b
       if (listed >= writes.length) begin(tally, rows, told, late);
       for (const tell of told.splice(0)) tell();
       expect(tally.totals()).toEqual(sumsOf(ofRun([...rows.values()])));
-      expect([...tally.active()].map(({ id }) => id).toSorted()).toEqual(
+      expect([...tally.active().values()].map(({ id }) => id).toSorted()).toEqual(
         [...rows.values()]
           .filter(({ end }) => end === null)
           .map(({ id }) => id)

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { openLedgerToRead } from '../../../daemon/state/ledger-to-read.ts';
 import { LedgerError } from '../../../ledger/ledger-error.ts';
 import { queryRunningDaemon, streamRunningDaemon } from '../../control.ts';
-import { CommandError, exitCodes } from '../../shell.ts';
+import { CommandError } from '../../shell.ts';
 import { SkippedError } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 import type { BundledFile } from './next-steps.ts';
@@ -56,7 +56,7 @@ export async function tailOf(path: string, mostBytes: number): Promise<string> {
   // The directory's owner may have put a link there, for root to read another file.
   await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const stats = await file.stat();
-  if (!stats.isFile()) throw new CommandError(`${path} is not a regular file`, exitCodes.failed);
+  if (!stats.isFile()) throw new CommandError(`${path} is not a regular file`);
   const { size } = stats;
   const start = Math.max(0, size - mostBytes);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
