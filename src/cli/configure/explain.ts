@@ -64,7 +64,7 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
   const modifiedMs = stats === null ? Date.now() : routedFile(path, versionOf(stats)).modifiedMs;
   const { leftAlone, sidecar, loneSidecars, explanation } = await ruleReport(router, path, modifiedMs);
   const isBroken = stats === null && (await meansBrokenName(absolute));
-  const found = await askFor(shell, config, absolute);
+  const { found } = await askFor(shell, config, absolute);
   const isVideo = stats?.isFile() === true && router.accepts(path) === 'media';
   const stands = found[0] ?? null;
   return {
@@ -114,7 +114,7 @@ async function waitOf(config: Config, absolute: string): Promise<Pick<PathReport
 /** Why a directory above the path is inaccessible, from that directory's row; null if there is no such row. */
 async function closedAbove(shell: Shell, config: Config, absolute: string): Promise<string | null> {
   for (let above = dirname(absolute); folderOf(config.folders, above) !== null; above = dirname(above)) {
-    const found = await askFor(shell, config, above);
+    const { found } = await askFor(shell, config, above);
     const entry = found.find(
       ({ file }) => file.path === above && file.state === 'held' && file.cause === closedDirectory,
     );

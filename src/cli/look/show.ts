@@ -41,18 +41,17 @@ export async function show(shell: Shell, options: Shared, name: string): Promise
  * Looks up a name. `ls` may have printed it cut or escaped, so it is tried literally, then below the current directory.
  */
 async function look(shell: Shell, config: DaemonPlace, name: string): Promise<FoundView> {
-  const view = await askAll(shell, config, nameOf(shell, name));
+  const view = await askFor(shell, config, nameOf(shell, name));
   const isFound = view.found.length + view.settling.length > 0;
-  return isFound || !name.includes('…') ? view : askAll(null, config, resolve(shell.cwd, name));
+  return isFound || !name.includes('…') ? view : askFor(null, config, resolve(shell.cwd, name));
 }
 
-/** Finds the files that match a name; see `LedgerView.find`. */
-export async function askFor(shell: Shell, config: DaemonPlace, name: string): Promise<readonly ShowView[]> {
-  return (await askAll(shell, config, name)).found;
-}
-
-/** @param shell null to stay silent about a daemon that is down */
-function askAll(shell: Shell | null, config: DaemonPlace, name: string): Promise<FoundView> {
+/**
+ * Finds the files that match a name; see `LedgerView.find`.
+ *
+ * @param shell null to stay silent about a daemon that is down
+ */
+export function askFor(shell: Shell | null, config: DaemonPlace, name: string): Promise<FoundView> {
   const path = `/file?name=${encodeURIComponent(name)}`;
   return queryDaemonOrLedger<FoundView>(shell, config, path, async (ledger) =>
     ledger === null ? { v: 1, found: [], settling: [] } : foundOf(ledger, null, name),

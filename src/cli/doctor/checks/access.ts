@@ -45,18 +45,16 @@ export function accessVerdict(path: string, code: number, said: string, who: str
   return [problem(`${who} cannot ${refused.what} ${path}${said === '' ? '' : `: ${said}`}`, refused.why)];
 }
 
-const refusals: Readonly<Record<number, { readonly what: string; readonly why: string }>> = {
+/** What the exit codes of the script mean. With a kind, the script prints the path of what is closed. */
+const refusals: Readonly<Record<number, { what: string; why: string; kind?: 'file' | 'directory' }>> = {
   11: { what: 'enter', why: 'none of its files is uploaded' },
   12: { what: 'list', why: 'none of its files is found' },
-  13: { what: 'read a file in', why: 'it is not uploaded' },
+  13: { what: 'read a file in', why: 'it is not uploaded', kind: 'file' },
   14: { what: 'create files in', why: 'after_ready cannot be done' },
   15: { what: 'rename files in', why: 'after_ready cannot move them' },
   16: { what: 'delete files in', why: 'after_ready cannot remove them' },
-  18: { what: 'open a directory in', why: 'nothing in it is found' },
+  18: { what: 'open a directory in', why: 'nothing in it is found', kind: 'directory' },
 };
-
-/** Exit codes for which the script prints a path, and the kind of path. */
-const named: Readonly<Record<number, 'file' | 'directory' | undefined>> = { 13: 'file', 18: 'directory' };
 
 /** Probe script, run as one process per folder so that an unresponsive share hangs that process and not the doctor. */
 const script = `cd -- "$1" 2>/dev/null || exit 11
@@ -88,7 +86,7 @@ export async function probe(
   const { code, said } = await run(program, args);
   if (code === null) return [problem(`${path} does not respond`, 'its files are not uploaded', hungFix)];
   const findings = accessVerdict(path, code, said, name);
-  const kind = named[code];
+  const kind = refusals[code]?.kind;
   const user = who?.name ?? userOfProcess();
   const fix = kind === undefined ? fixFor(path, service) : grantCommand(join(path, said), kind, user);
   return findings.map((finding) => ({ ...finding, fix }));

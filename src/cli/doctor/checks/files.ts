@@ -60,19 +60,19 @@ export function filesVerdict(
   patient: Pick<Patient, 'service' | 'option'>,
 ): readonly Finding[] {
   const stop = stopOf(waits);
-  const files = warning(
-    `${counted(stuck, 'file')} ${stuck === 1 ? 'needs' : 'need'} you`,
-    'dropcast does nothing more with them on its own',
-    commandLine(patient, 'ls --state needs-you'),
-  );
-  const records = warning(
-    `${counted(suspects, 'record')} on the service may be empty`,
-    'a request to create one had no usable answer',
-    commandLine(patient, 'suspects'),
-  );
   return [
-    ...(stop === null ? [] : [problem(waitWords(stop, Date.now()), 'nothing new is sent until it ends')]),
-    ...(stuck === 0 ? [] : [files]),
-    ...(suspects === 0 ? [] : [records]),
-  ];
+    stop !== null && problem(waitWords(stop, Date.now()), 'nothing new is sent until it ends'),
+    stuck > 0 &&
+      warning(
+        `${counted(stuck, 'file')} ${stuck === 1 ? 'needs' : 'need'} you`,
+        'dropcast does nothing more with them on its own',
+        commandLine(patient, 'ls --state needs-you'),
+      ),
+    suspects > 0 &&
+      warning(
+        `${counted(suspects, 'record')} on the service may be empty`,
+        'a request to create one had no usable answer',
+        commandLine(patient, 'suspects'),
+      ),
+  ].filter((each) => each !== false);
 }

@@ -87,26 +87,23 @@ function serverVerdict(
   { version, versionNumber, isStandby, isEncrypted }: DatabaseFacts,
   { host, tls }: Pick<LedgerConfig, 'host' | 'tls'>,
 ): readonly Finding[] {
-  const standby = problem(
-    'the database is a standby: it takes no changes',
-    'dropcast cannot start, and does nothing',
-    'let ledger name the primary server, or promote this one: pg_ctl promote',
-  );
-  const old = problem(
-    `the database is PostgreSQL ${version}`,
-    'dropcast needs version 13 or newer',
-    'upgrade the server',
-  );
-  const plain = warning(
-    `the connection to ${host} is not encrypted`,
-    'anyone who can read that network sees the whole ledger, including upload addresses, which let anyone upload',
-    tls ? 'turn on TLS there: ssl = on' : 'remove ledger.tls: false',
-  );
   return [
-    ...(isStandby ? [standby] : []),
-    ...(versionNumber < oldestVersion ? [old] : []),
-    ...(isEncrypted || isOnThisMachine(host) ? [] : [plain]),
-  ];
+    isStandby &&
+      problem(
+        'the database is a standby: it takes no changes',
+        'dropcast cannot start, and does nothing',
+        'let ledger name the primary server, or promote this one: pg_ctl promote',
+      ),
+    versionNumber < oldestVersion &&
+      problem(`the database is PostgreSQL ${version}`, 'dropcast needs version 13 or newer', 'upgrade the server'),
+    !isEncrypted &&
+      !isOnThisMachine(host) &&
+      warning(
+        `the connection to ${host} is not encrypted`,
+        'anyone who can read that network sees the whole ledger, including upload addresses, which let anyone upload',
+        tls ? 'turn on TLS there: ssl = on' : 'remove ledger.tls: false',
+      ),
+  ].filter((each) => each !== false);
 }
 
 function isOnThisMachine(host: string): boolean {
