@@ -56,12 +56,8 @@ export async function events(shell: Shell, options: EventsOptions): Promise<void
   }
 }
 
-interface PastWanted {
-  /** Oldest time to print, in epoch milliseconds. */
-  readonly since: number;
-  /** Cursor to read from; empty to start at the first line. */
-  readonly after: string;
-}
+/** The oldest time to print, in epoch milliseconds, and the cursor to read from, which is empty at the first line. */
+type PastWanted = Readonly<{ since: number; after: string }>;
 
 /**
  * @returns null if only the newest lines are wanted

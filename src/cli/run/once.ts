@@ -37,7 +37,7 @@ export async function once(shell: Shell, options: Shared & { readonly wait: numb
   const folders = config.folders.map(({ path }) => path);
   const ours = [...(await leftForYou(daemon.ledger, { folders, before: since }, isThere)), ...files];
   const waits = daemon.waits().filter(({ cause }) => cause === 'paused' || cause === 'folder');
-  const adoption = await daemon.ledger.totals('adoption');
+  const { files: left } = await daemon.ledger.totals('adoption');
   await drain(daemon, shell);
   if (options.json === true) printJson({ v: 1, finished: end.is === 'idle', files: ours }, shell.stdout);
   else if (ours.length + settling.length > 0) shell.stdout.write(fileTable(ours, shell, settling));
@@ -47,7 +47,6 @@ export async function once(shell: Shell, options: Shared & { readonly wait: numb
     throw new CommandError('stopped before every file was finished; the next run continues from here');
   if (end.is === 'stuck')
     throw new CommandError(`${escapeControls(end.why)}\nFix this and run it again: it continues from here.`);
-  const { files: left } = adoption;
   if (left > 0)
     shell.stderr.write(
       `${left} of these were in their folders before: \`dropcast adopt\` lists which of them the service already has. ` +

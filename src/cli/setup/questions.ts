@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type * as Prompts from '@inquirer/prompts';
 import { askLine, canAsk } from '../api/confirm.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { CommandError } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 /** An entry in a list to choose from. */
@@ -31,7 +31,7 @@ export interface Questions {
 /** Thrown while asking, after Ctrl-C, a signal or the end of the input. */
 export class InterruptedError extends CommandError {
   constructor() {
-    super('stopped', exitCodes.failed);
+    super('stopped');
   }
 }
 

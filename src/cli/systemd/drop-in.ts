@@ -86,9 +86,7 @@ function nextSteps(file: string, { name }: InstalledService): string {
 }
 
 function sudoLine(options: { readonly config?: string; readonly instance?: string }): string {
-  const more = [
-    ...(options.instance === undefined ? [] : ['--instance', options.instance]),
-    ...(options.config === undefined ? [] : ['--config', options.config]),
-  ];
+  const { instance, config } = options;
+  const more = Object.entries({ instance, config }).flatMap(([name, value]) => (value ? [`--${name}`, value] : []));
   return ['sudo dropcast systemd drop-in --install', ...more].join(' ');
 }
