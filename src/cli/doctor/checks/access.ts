@@ -45,7 +45,7 @@ export function accessVerdict(path: string, code: number, said: string, who: str
   return [problem(`${who} cannot ${refused.what} ${path}${said === '' ? '' : `: ${said}`}`, refused.why)];
 }
 
-/** What the exit codes of the script mean. With a kind, the script prints the path of what is closed. */
+/** The meaning of each exit code of the script. With a kind, the script prints the path of what is closed. */
 const refusals: Readonly<Record<number, { what: string; why: string; kind?: 'file' | 'directory' }>> = {
   11: { what: 'enter', why: 'none of its files is uploaded' },
   12: { what: 'list', why: 'none of its files is found' },
