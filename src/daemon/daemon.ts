@@ -266,13 +266,8 @@ export function withoutOutage(logger: Logger): Logger {
 /** Interval between two ledger copies, in milliseconds. */
 const backupEveryMs = 15 * 60_000;
 
-/** Copies the ledger at regular intervals. */
-interface Backups extends AsyncDisposable {
-  /** Copies the ledger now. A failed copy is only logged, because work can continue without it. */
-  run(): Promise<void>;
-}
-
-function startBackups(ledger: Pick<Ledger, 'backUp'>, logger: Logger): Backups {
+/** Copies the ledger at regular intervals. A failed copy is only logged, because work can continue without it. */
+function startBackups(ledger: Pick<Ledger, 'backUp'>, logger: Logger) {
   let last: Promise<void> = Promise.resolve();
   const run = async (): Promise<void> => {
     try {
@@ -285,8 +280,9 @@ function startBackups(ledger: Pick<Ledger, 'backUp'>, logger: Logger): Backups {
     last = run();
   }, backupEveryMs);
   return {
+    /** Copies the ledger now. */
     run,
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       clearInterval(timer);
       await last;
     },

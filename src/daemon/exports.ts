@@ -88,7 +88,7 @@ async function writeOne({ path, format }: ExportConfig, world: ExportWorld, isSt
   const { ledger } = world;
   const note = `export:${world.hostName ?? ''}:${path}`;
   const header = headerOf(format);
-  const known = progressOf(await ledger.note(note));
+  const known = (await ledger.note(note)) as Progress | null;
   const until = await ledger.lastPassage();
   // A ledger that was restored from a copy is behind.
   const from = Math.min(known?.read ?? 0, until);
@@ -135,9 +135,4 @@ async function finishedAfter(
     return [facts];
   });
   return { videos, read: next };
-}
-
-function progressOf(note: unknown): Progress | null {
-  const { ino, size, read } = (note ?? {}) as Partial<Record<keyof Progress, unknown>>;
-  return typeof ino === 'number' && typeof size === 'number' && typeof read === 'number' ? { ino, size, read } : null;
 }

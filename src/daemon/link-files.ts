@@ -47,8 +47,10 @@ export async function createLinkFiles(world: LinkFilesWorld) {
   const warned: Warned = new Map();
   const isUsed = (): boolean => world.folders().some(({ beside }) => beside);
   const begin = async (): Promise<Progress> => {
-    const known = await ledger.note(note);
-    const progress = progressOf(known, await ledger.lastPassage());
+    const known = (await ledger.note(note)) as Progress | null;
+    const last = await ledger.lastPassage();
+    // A ledger that was restored from a copy is behind.
+    const progress = { waiting: [], ...known, read: Math.min(known?.read ?? last, last) };
     if (known === null) await ledger.saveNote(note, progress);
     return progress;
   };
@@ -82,15 +84,6 @@ export async function createLinkFiles(world: LinkFilesWorld) {
 
 /** Reasons that were logged, by folder. A reason is logged again once the folder lacks no link file. */
 type Warned = Map<string, Set<string>>;
-
-function progressOf(note: unknown, last: number): Progress {
-  const { read, waiting } = (note ?? {}) as Partial<Record<keyof Progress, unknown>>;
-  return {
-    // A ledger that was restored from a copy is behind.
-    read: Math.min(typeof read === 'number' ? read : last, last),
-    waiting: Array.isArray(waiting) ? waiting.map(String) : [],
-  };
-}
 
 /** Whether a finished video has no link file yet. Once a pending local file is where it stays, a later line follows. */
 function isMissing({ folder, end, videoId, disposal, linkFile }: Facts, { folders }: LinkFilesWorld): boolean {

@@ -1,16 +1,11 @@
 import type { Fleet } from '../../view/hosts/fleet-view.ts';
-import type { FleetLedger, HostView } from '../../view/hosts/host-view.ts';
+import type { FleetLedger, FleetStatus, HostView } from '../../view/hosts/host-view.ts';
 import { fleetStatusOf, hostView, mayTake } from '../../view/hosts/host-view.ts';
 
-/** The fleet's members, and the effect of a command on one of them. */
-export interface HostsView {
+export interface HostsView extends FleetStatus {
   readonly v: 1;
   /** The host that responds; null: the ledger is not shared, so there are no others. */
   readonly self: string | null;
-  /** When the database stopped responding; the hosts are shown as of then. */
-  readonly away_since: number | null;
-  readonly away: string | null;
-  readonly hosts: readonly HostView[];
 }
 
 export interface HostChanged {

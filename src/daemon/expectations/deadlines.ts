@@ -47,7 +47,8 @@ export function createDeadlines({ ledger, events, earliest, isReporter, now }: D
     refresh: async (): Promise<void> => {
       const due = await ledger.rows({ group: 'due', limit: mostDue });
       if (due.length + shown.length === 0) return;
-      const told = toldOf(await ledger.note(note));
+      const noted = (await ledger.note(note)) as Readonly<Record<string, Report>> | null;
+      const told: Told = new Map(Object.entries(noted ?? {}));
       const times = isReporter() ? earliest(due) : new Map<string, Earliest>();
       const late = due.flatMap((facts): readonly Late[] => {
         const [by, time] = [deadlineOf(facts), times.get(facts.id)];
@@ -69,16 +70,11 @@ export function createDeadlines({ ledger, events, earliest, isReporter, now }: D
 }
 
 /** Reports that were made, by id of the file. */
-type Told = ReadonlyMap<string, { readonly by: number; readonly why: string }>;
+type Told = ReadonlyMap<string, Report>;
 
-function toldOf(record: unknown): Told {
-  const entries = Object.entries((record ?? {}) as Readonly<Record<string, Partial<Record<'by' | 'why', unknown>>>>);
-  return new Map(
-    entries.flatMap(([id, told]) => {
-      const { by, why } = told ?? {};
-      return typeof by === 'number' && typeof why === 'string' ? [[id, { by, why }] as const] : [];
-    }),
-  );
+interface Report {
+  readonly by: number;
+  readonly why: string;
 }
 
 function viewsOf(ofFolder: readonly Late[]): readonly ExpectationView[] {

@@ -48,13 +48,7 @@ export interface PastLine extends KeptLine {
   readonly cursor: string;
 }
 
-export interface PastPage {
-  readonly v: 1;
-  /** Oldest first. */
-  readonly lines: readonly PastLine[];
-  /** Cursor for the next page; null: no more lines yet. */
-  readonly next: string | null;
-}
+export type PastPage = Awaited<ReturnType<typeof pastPage>>;
 
 /** Maximum number of lines per page, so that reading a page does not block the event loop. */
 const mostInPage = 500;
@@ -68,7 +62,7 @@ const cursorForm = /^(\d{1,15})-(\d{1,15})$/;
 
 /**
  * Reads all lines kept since a time, one page at a time. Lines of one kind stay in the order they were written, even if
- * the clock was set back in between.
+ * the clock was set back in between. `next` in the result is the cursor for the next page; null: none yet.
  *
  * @param of.since epoch milliseconds
  * @param of.after cursor of the last known line; empty: start at the first line
@@ -82,7 +76,7 @@ export async function pastPage(
     readonly after: string;
     readonly limit?: number;
   },
-): Promise<PastPage> {
+) {
   const { limit = mostInPage } = of;
   const from = positionOf(of.after);
   const kept = await ledger.events({ host: of.host, after: from.event, since: of.since, limit });
