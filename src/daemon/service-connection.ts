@@ -9,7 +9,7 @@ import { failureOfFile } from '../disk/failure.ts';
 import { budgetOfOneHost } from '../host/budget-store.ts';
 import type { BudgetStore, OwnWindow } from '../host/budget-store.ts';
 import { createGate } from '../host/gate.ts';
-import { budgetOf, clientGateOf, UnsentCreates } from '../host/request-gate.ts';
+import { budgetOf, clientGateOf, createUnsentCreates } from '../host/request-gate.ts';
 import type { FeedLinks } from '../host/feed-links.ts';
 import { uploadFormsIn } from '../host/upload-forms.ts';
 import { createVideoHost } from '../host/video-host.ts';
@@ -52,7 +52,7 @@ export function connectToService(
   const bandwidth = createBandwidth(null);
   const times = uploadTimes(() => config.uploads, clock);
   const limit = keepLimit(bandwidth, times, clock);
-  const unsent = new UnsentCreates(() => clock.elapsed());
+  const unsent = createUnsentCreates(() => clock.elapsed());
   const requestGate = clientGateOf(gate, unsent, (header) =>
     logger.warn('Ignoring a rate-limit header; the request budget stays as it is', { header }),
   );

@@ -6,35 +6,23 @@ import type { Gate } from './gate.ts';
 import { roomOf } from './budget-window.ts';
 
 /**
- * Create requests that the pipeline has counted but not sent. What the service reports as remaining does not include
- * them.
+ * Counts create requests that the pipeline has counted but not sent. What the service reports as remaining does not
+ * include them.
+ *
+ * @param elapsed the monotonic clock, in milliseconds
  */
-export class UnsentCreates {
-  readonly #elapsed: () => number;
-  #countedAt: readonly number[] = [];
-
-  /** @param elapsed the monotonic clock, in milliseconds */
-  constructor(elapsed: () => number) {
-    this.#elapsed = elapsed;
-  }
-
-  counted(): void {
-    this.#countedAt = [...this.#recent(), this.#elapsed()];
-  }
-
-  sent(): void {
-    this.#countedAt = this.#recent().slice(1);
-  }
-
-  get size(): number {
-    return this.#recent().length;
-  }
-
+export function createUnsentCreates(elapsed: () => number) {
+  let countedAt: readonly number[] = [];
   /** Omits those that were never sent, because their file had disappeared, for example. */
-  #recent(): readonly number[] {
-    return this.#countedAt.filter((at) => this.#elapsed() - at < forgottenMs);
-  }
+  const recent = (): readonly number[] => countedAt.filter((at) => elapsed() - at < forgottenMs);
+  return {
+    counted: (): void => void (countedAt = [...recent(), elapsed()]),
+    sent: (): void => void (countedAt = recent().slice(1)),
+    size: (): number => recent().length,
+  };
 }
+
+export type UnsentCreates = ReturnType<typeof createUnsentCreates>;
 
 const forgottenMs = 60_000;
 
@@ -73,7 +61,7 @@ export function clientGateOf(gate: Gate, unsent: UnsentCreates, onIgnored: (head
       if (accountTroubleOf({ code }) === null) gate.throttled(retryAfterMs);
     },
     reported: (report) => {
-      gate.reported({ ...report, unanswered: report.unanswered + unsent.size });
+      gate.reported({ ...report, unanswered: report.unanswered + unsent.size() });
       for (const each of report.ignored) {
         if (!ignored.has(each)) onIgnored(each);
         ignored.add(each);

@@ -5,7 +5,7 @@ import type { RateLimitReport } from '@dropcast/client';
 import { failureOfFile } from '../../src/disk/failure.ts';
 import { uploadSource } from '../../src/disk/accepted-file.ts';
 import type { Gate } from '../../src/host/gate.ts';
-import { budgetOf, clientGateOf, UnsentCreates } from '../../src/host/request-gate.ts';
+import { budgetOf, clientGateOf, createUnsentCreates } from '../../src/host/request-gate.ts';
 import { createVideoHost } from '../../src/host/video-host.ts';
 import type { VideoHost, VideoLibrary } from '../../src/pipeline/file/ports.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
@@ -19,7 +19,7 @@ const video = { data: { id: 'vid_1', status: 'pending' } };
 mockExchanges();
 afterAll(() => nock.enableNetConnect());
 
-const noneUnsent = () => new UnsentCreates(() => 0);
+const noneUnsent = () => createUnsentCreates(() => 0);
 
 /** A gate that lets everything through and remembers what for. */
 function countingGate() {
@@ -161,7 +161,7 @@ test('limits in an answer reach the gate, and each kind of nonsense is reported 
 
 test('a create that was counted and has not left is unanswered, for a minute', async () => {
   let now = 0;
-  const unsent = new UnsentCreates(() => now);
+  const unsent = createUnsentCreates(() => now);
   const reported: number[] = [];
   const { gate } = countingGate();
   const counting = { ...gate, reported: ({ unanswered }: RateLimitReport) => void reported.push(unanswered) };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { budgetOfOneHost } from '../../src/host/budget-store.ts';
 import { emptyWindow } from '../../src/host/budget-window.ts';
 import { createGate } from '../../src/host/gate.ts';
-import { budgetOf, UnsentCreates } from '../../src/host/request-gate.ts';
+import { budgetOf, createUnsentCreates } from '../../src/host/request-gate.ts';
 import { FakeHost } from './fake-host.ts';
 import { files, minute, outside, startCore } from './running-core.ts';
 import { failure } from './some-facts.ts';
@@ -23,7 +23,7 @@ test('a 429 with Retry-After 1800 on a create while 20 uploads run: no request b
     limit: 1_000,
     clock,
   });
-  const budget = budgetOf(gate, new UnsentCreates(() => 0));
+  const budget = budgetOf(gate, createUnsentCreates(() => 0));
   const { host, library } = service;
   let isLimited = false;
   const polls = new AbortController();
