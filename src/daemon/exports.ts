@@ -22,7 +22,6 @@ interface ExportWorld {
   readonly ledger: HistoryRows & NoteStore & RowStore<'any'>;
   readonly events: Pick<EventStream, 'listen'>;
   readonly logger: Logger;
-  /** The files that the current configuration names. */
   exports(): readonly ExportConfig[];
   readonly feedLinks: Pick<FeedLinks, 'find'>;
   readonly linkFiles: { run(isStopped: () => boolean): Promise<void> };
@@ -32,7 +31,6 @@ interface ExportWorld {
 
 const retryEveryMs = 60_000;
 
-/** Maximum number of history lines per write. */
 const mostLines = 500;
 
 /** States in which a file gets another video than before. */

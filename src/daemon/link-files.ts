@@ -31,7 +31,6 @@ interface Progress {
   readonly waiting: readonly string[];
 }
 
-/** Maximum number of history lines read at a time. */
 const mostLines = 500;
 
 /** Maximum number of files that are tried again. The oldest are given up first. */

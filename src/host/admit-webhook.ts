@@ -20,7 +20,6 @@ export type Admission = 'taken' | 'repeated' | 'refused' | 'not wanted' | 'unrea
  * request.
  */
 const mostIds = 10_000;
-/** Number of characters of an id that are compared. */
 const longestId = 200;
 
 /**

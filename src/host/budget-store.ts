@@ -2,7 +2,6 @@ import type { Clock, RequestPriority } from '../pipeline/file/ports.ts';
 import { emptyWindow, requestsPerWrite } from './budget-window.ts';
 import type { BudgetWindow } from './budget-window.ts';
 
-/** A stored request window. */
 export interface StoredBudget {
   readonly window: BudgetWindow;
   /** Incremented by every write of any host. */

@@ -18,9 +18,7 @@ export interface BudgetWindow {
   readonly isProbing: boolean;
   /** Number of requests since the row was created. */
   readonly total: number;
-  /** Use of the key by others, if noticed. */
   readonly others?: OthersUse;
-  /** Limits that the service reported. */
   readonly reported?: readonly ReportedLimit[];
 }
 

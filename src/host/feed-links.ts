@@ -17,7 +17,6 @@ interface ListedFeed {
 /** Name of the note that holds the addresses, so that they are known after a restart without a request. */
 const linksNote = 'feed links';
 
-/** Maximum number of feeds whose address is remembered. */
 const mostFeeds = 2_000;
 
 const longestLink = 2_000;
@@ -37,7 +36,6 @@ export async function createFeedLinks(notes: NoteStore, failed: (error: unknown)
   };
 }
 
-/** Returns the addresses that the ledger knows. */
 export async function readFeedLinks(notes: Pick<NoteStore, 'note'>): Promise<Pick<FeedLinks, 'find'>> {
   const known = await knownLinks(notes);
   return { find: (feed) => known.get(feed) ?? null };

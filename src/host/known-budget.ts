@@ -98,7 +98,6 @@ export function createKnownBudget(store: BudgetStore, elapsed: () => number) {
       refusals = [];
       reported = [];
     },
-    /** Makes `refresh` reread the window that another host has written. */
     doubt: (): void => {
       readAt = -Infinity;
     },

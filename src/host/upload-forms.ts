@@ -1,7 +1,6 @@
 import type { UploadForm, UploadFormStore } from '@dropcast/client';
 import type { Clock, NoteStore } from '../pipeline/file/ports.ts';
 
-/** Name of the note that holds the forms of upload hosts. */
 const formsNote = 'upload forms';
 
 /** Hosts in the note. The one that was learned first makes room: a service may use another host for each file. */

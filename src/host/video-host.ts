@@ -24,7 +24,6 @@ import { toFailure } from './failure.ts';
 import { webAddress } from './feed-links.ts';
 import type { FeedLinks } from './feed-links.ts';
 
-/** What the adapter needs besides the client. */
 export interface VideoHostParts {
   /** Returns the current client, which a reload may replace. */
   client(): VideoClient;

@@ -3,7 +3,6 @@ import type { RequestPriority } from '../pipeline/file/ports.ts';
 import { arePollsWithoutShare, spend } from './budget-window.ts';
 import type { BudgetWindow } from './budget-window.ts';
 
-/** A request waiting at the gate. */
 interface Waiter {
   readonly priority: RequestPriority;
   /** Sequence number in order of arrival. */
@@ -80,7 +79,6 @@ export function brokenOff(signal?: AbortSignal): AbortedError {
   return new AbortedError('waiting for the request budget', signal);
 }
 
-/** Requests that may leave next. */
 export interface NextRequests {
   readonly chosen: readonly Waiter[];
   /** The window with the chosen requests counted. */

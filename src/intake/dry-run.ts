@@ -16,7 +16,6 @@ export type RehearsalLedger = Pick<IntakeStore, 'atPath' | 'atLocation' | 'paths
 export interface Rehearsal {
   readonly intake: Intake;
   readonly ledger: RehearsalLedger;
-  /** Returns the rows that would have changed, with their changes. */
   rows(): readonly Facts[];
 }
 

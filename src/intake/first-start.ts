@@ -164,7 +164,6 @@ export function createDoubtRows({ selection, rows, now }: OlderLedgerWorld): Dou
 const unsent = ['queued', 'awaiting upload', 'retrying', 'failed', 'held'] satisfies FileState[];
 const idsAtOnce = 500;
 
-/** Returns the fields to change in a row of an outdated ledger. Pure. */
 export function doubted(facts: Facts, isAdopted: boolean, now: number): Partial<Facts> {
   const { videoId, uploadedAt, uploadStartedAt, createdAt, end } = facts;
   if (uploadedAt !== null || wasThereBefore(facts) || isClosedDirectory(facts)) return {};

@@ -45,14 +45,12 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
   });
   /** Returns the template that may have moved a file to its path; null if none could. */
   const movedBy = (path: string): string | null => targets.find(({ holdsFile }) => holdsFile(path))?.template ?? null;
-  /** Whether a directory contains only files that were put away there. */
   const leavesOut = (directory: string): boolean => targets.some(({ holdsDirectory }) => holdsDirectory(directory));
   const marker = folder.doneMarker === null ? null : createDoneMarker(folder.doneMarker);
   const isSelected = createFilter(folder, marker);
   const isExcluded = compileFilter(folder.exclude, []);
   /** Returns the kind of a path; null if it is not ours. */
   const accepts = (path: string): FileKind | null => (movedBy(path) === null ? isSelected(path) : null);
-  /** Returns the path of a file's done marker; null if the file needs none. */
   const markerOf = (path: string): string | null =>
     marker === null || accepts(path) !== 'media' ? null : marker.markerOf(path);
   const names = new ListedNames((name) => (isSidecarName(name) ? folded(stemOf(name)) : null), listedForMs);
@@ -105,7 +103,6 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
         plan: { ...routed.plan, ...(sidecar !== undefined && { sidecar }), ...(proofs.length > 0 && { proofs }) },
       };
     },
-    /** Reads the address from a link file. */
     sourceUrl: async (path: string): Promise<ImportLink> => {
       const [link] = await readSmallFiles(folder.path, [path]);
       if (link === undefined) return { ok: false, why: 'the link file is no longer there' };

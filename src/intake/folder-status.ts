@@ -23,7 +23,6 @@ export interface FolderStatus {
   readonly paths: WatchCounts;
   readonly accounts: Accounts;
   readonly refused: RefusedPath | null;
-  /** The first hundred refused paths. */
   readonly refused_paths: readonly RefusedPath[];
   /** Files that `include` does not select. */
   readonly left_out: LeftOut;
@@ -102,7 +101,6 @@ export function countVideosSettling(
   return count;
 }
 
-/** A folder's sidecars without a video. */
 interface LoneSidecarsView {
   readonly files: number;
   /** Paths of some of them, relative to the folder. */

@@ -91,7 +91,6 @@ export class Folders implements AsyncDisposable {
       .map(({ path }) => path);
   }
 
-  /** Whether every earlier file in folders with `existing: adopt` has its row. */
   isArchiveSeen(): boolean {
     return this.#all().every((folder) => folder.isArchiveSeen);
   }
@@ -140,7 +139,6 @@ export class Folders implements AsyncDisposable {
     this.#comparing ??= this.#compare().finally(() => (this.#comparing = null));
   }
 
-  /** Whether a sidecar still has a video or link on disk, known or settling. */
   async isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean> {
     return (await this.#watched.get(folder)?.isSidecarUsed(sidecarPath)) ?? false;
   }
@@ -282,7 +280,6 @@ function unchanged(before: readonly FolderConfig[], after: readonly FolderConfig
   return new Set(isSameSet ? same.map(({ path }) => path) : []);
 }
 
-/** Returns the absolute paths of the other folders inside this one. */
 export function nestedIn({ path: outer }: FolderConfig, folders: readonly FolderConfig[]): readonly string[] {
   return folders.map(({ path }) => path).filter((path) => path.startsWith(`${outer}/`));
 }

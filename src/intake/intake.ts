@@ -33,7 +33,6 @@ interface IntakeWorld {
   exists(folder: string, path: string): Promise<boolean>;
 }
 
-/** What became of an arrival. */
 export type Accepted =
   | 'new'
   | 'known'

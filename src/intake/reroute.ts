@@ -87,7 +87,6 @@ export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts
   return amendment === null ? change : { ...change, amendment: { ...facts.amendment, ...amendment } };
 }
 
-/** Keeps a channel that a person chose. */
 function asChosen({ chosenChannel }: Plan, plan: Plan): Plan {
   return chosenChannel === undefined ? plan : { ...plan, channel: chosenChannel, chosenChannel };
 }
@@ -200,7 +199,6 @@ function isSamePlan(one: Plan, other: Plan): boolean {
   return said(one) === said(other);
 }
 
-/** The effect of changed rules on a file. */
 export type Reapplied =
   | { readonly is: 'refused'; readonly why: string }
   /** `channel`: the channel that the current rules choose if the video is in a different one; otherwise null. */

@@ -16,7 +16,6 @@ interface StoppedFilesWorld {
   readonly runner: Pick<Runner, 'apply'>;
   /** Whether the file is at its path, unchanged and readable. */
   readonly isReadable: (facts: Facts) => Promise<boolean>;
-  /** Whether the path is a directory that cannot be opened. */
   readonly isClosed: (facts: Facts) => Promise<boolean>;
 }
 

@@ -85,7 +85,6 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
   #state: RootState | null = null;
   #isScanned = false;
   #isClosed = false;
-  /** Number of times that the folder was frozen. */
   #freezes = 0;
   /** The decision about files that existed before, while it is in progress. */
   #deciding: Promise<void> | null = null;
@@ -103,7 +102,6 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     this.watcher = new FolderWatcher({ folder: settings, sink: this, known, logger, owner, roots });
   }
 
-  /** State of a frozen folder; null if it is not frozen. */
   get frozen(): FrozenRoot | null {
     return this.#state?.state === 'frozen' ? this.#state : null;
   }
@@ -258,7 +256,6 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     return videosSettling(this.watcher.settling(), this.#comparisons.files());
   }
 
-  /** Returns the length of `settling()`. */
   countSettling(): number {
     return countVideosSettling(this.watcher.inventory.waiting.values(), this.#comparisons.files());
   }
@@ -411,7 +408,6 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
 /** Results that emit no event; otherwise an archive would log a line for each file. */
 const noNews: ReadonlySet<Accepted> = new Set<Accepted>(['busy', 'known', 'unread', 'left']);
 
-/** Number of rows written at the same time. */
 const atOnce = 16;
 const busyMs = 50;
 const retryMs = 30_000;

@@ -30,7 +30,6 @@ export function createAges(
     return one;
   };
   return {
-    /** Returns a file's age in milliseconds. */
     of: (facts: Facts): number => clock.elapsed() - of(facts).at,
     /**
      * Whether the whole age was measured. False if the state began before this process, so that part of the age relies
@@ -38,7 +37,6 @@ export function createAges(
      */
     isMeasured: (facts: Facts): boolean => of(facts).isMeasured,
     forget: (id: string): void => void begun.delete(id),
-    /** Forgets all files except these. */
     keepOnly: (files: readonly Facts[]): void => {
       if (begun.size <= files.length) return;
       const kept = new Set(files.map(({ id }) => id));

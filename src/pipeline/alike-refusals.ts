@@ -33,7 +33,6 @@ export function isRefusal({ kind, status = 0, code, sizeLimit }: Failure): boole
 export type AlikeRefusals = ReturnType<typeof createAlikeRefusals>;
 
 export function createAlikeRefusals(clock: Pick<Clock, 'elapsed'>) {
-  /** When each file was refused, by status and code. */
   const groups = new Map<string, Map<string, number>>();
   return {
     /**

@@ -11,7 +11,7 @@ import { queuedOf } from './file/queue.ts';
 import type { RowStore } from './file/row-groups.ts';
 import { isTakenOver } from './file/rows.ts';
 import { judgedService } from './judged-service.ts';
-import { Loop } from './loop.ts';
+import { createLoop } from './loop.ts';
 import { createOperatorPauses } from './operator-pauses.ts';
 import { createBreaker } from './pause.ts';
 import { createRetries } from './rounds/retries.ts';
@@ -33,7 +33,6 @@ import { createRefusedCreates } from './refused-creates.ts';
 import { createUploadHosts } from './upload-hosts.ts';
 import { aborted } from './wake-up.ts';
 
-/** Settings that a reload may change. */
 export interface ConductorSettings extends RoundSettings, Limits {
   /** Largest file that is sent, in bytes; Infinity for no limit. */
   readonly maxSizeBytes: number;
@@ -63,7 +62,6 @@ export interface ConductorWorld extends Omit<RoundsWorld, Own> {
   mayTake(): boolean;
   /** Whether this host does the work that only one host of a fleet may do. */
   readonly turn: Turn;
-  /** Null if no other host shares these rows. */
   readonly elsewhere: Elsewhere | null;
   /** Returns a new token for a create request, never used before. */
   newToken(): string;
@@ -156,7 +154,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   };
 
   const retry = (): RetryPolicy => settings.retry;
-  const loop = new Loop({ clock, isShared: world.elsewhere !== null, tick, broke: (error) => broke('tick', error) });
+  const loop = createLoop({ clock, isShared: world.elsewhere !== null, tick, broke: (error) => broke('tick', error) });
   const uploads = createUploads(clock);
   const pauses = createOperatorPauses({ ...world, ended: () => loop.wake() });
   const breaker = createBreaker(world);
@@ -256,7 +254,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   };
 
   return {
-    start: () => loop.start(),
+    start: loop.start,
     /**
      * Refuses new work, lets running work finish until the signal fires, and then aborts it. All facts have been
      * written by the end.
@@ -276,13 +274,12 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       loop.wake();
     },
     /** Makes the loop check for work now instead of at the next tick, because something changed. */
-    wake: () => loop.wake(),
+    wake: loop.wake,
     /** Records that a file was accepted or changed state, which shows that the ledger is writable again. */
     tookIn: (): void => {
       breaker.wrote();
       loop.wake();
     },
-    /** Applies an event to a file that no step is working on. */
     apply: async (id: string, event: FileEvent): Promise<Applied> => {
       const applied = await runner.apply(id, event);
       // Emptying a folder causes thousands of events that change nothing.
@@ -300,9 +297,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       loop.wake();
       return applied;
     },
-    /** The operator's pauses. */
     pauses,
-    /** The channels and feeds that the service has. */
     names,
     /** Publishes a feed immediately, at the operator's request; see `Publish.now`. */
     publishNow: async (feed: string) => {
@@ -335,9 +330,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       loop.wake();
       return isTried;
     },
-    /** Takes back uploads (`dropcast undo`). */
     takeBack: rounds.takeBack,
-    /** Handles a webhook that reports changed videos: polls the service soon, at most once a second. */
     ring: (): void => {
       rounds.sweep.ring();
       loop.wake();
@@ -358,30 +351,25 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
      * at least every three seconds, and with every row that a long tick has moved. Progress stops only if a tick hangs
      * or, because of a bug, fails every time.
      */
-    progressedAt: () => loop.progressedAt(),
+    progressedAt: loop.progressedAt,
     /** Returns why everything, or every upload to one host, is waiting; null if nothing is. */
     pause: () => inWholeMs(breaker.pause() ?? uploadHosts.pause()),
     /** Returns why the service refuses new videos, of the whole account or of channels; empty if it accepts them. */
     createsPauses: () => [...refusedCreates.pauses(), quota.pause()].map(inWholeMs).filter((pause) => pause !== null),
-    /** Returns what is left of `service.quota`; null if there is none, or nothing was counted yet. */
     quotaRoom: quota.room,
-    /** Learns from a row that another host has written. */
     heard: refusedCreates.heard,
     /** Returns why a queued file cannot start at present; null if it only has to wait its turn. */
     noSlot: (facts: Facts): NoSlot | null => {
       const state = stateOf(facts);
       return state === 'queued' || state === 'awaiting upload' ? lanes.whyNot(state, queuedOf(facts)) : null;
     },
-    /** Returns why dropcast learns late that a video is ready, or null. */
     pollTrouble: rounds.sweep.trouble,
     /** Returns when the service is polled next (epoch milliseconds); null if no video is being processed. */
     nextPollAt: (): number | null => {
       const at = rounds.sweep.nextAt();
       return at === null ? null : at - clock.elapsed() + clock.now();
     },
-    /** Progress of comparing existing files with the service's videos; null if there is no comparison. */
     comparison: rounds.comparison,
-    /** Feeds that are waiting to be published, with the reason. */
     feedsWaiting: rounds.feedsWaiting,
     /**
      * Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer;
@@ -389,9 +377,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
      */
     createsWaitUntil: unconfirmed.waitUntil,
     uploads: uploads.list,
-    /** Total bytes sent since the start, including those of aborted uploads. */
     sentBytes: uploads.sentBytes,
-    /** Returns the shortest processing time seen for a video of this size or less; null: none yet. */
     fastestMs: rounds.sweep.fastestMs,
     /** The measured speed. A member is null while it is unknown. */
     pace: () => ({

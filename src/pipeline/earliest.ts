@@ -13,7 +13,6 @@ export interface Earliest {
   readonly bytes: number;
 }
 
-/** Inputs of the estimate other than the rows. */
 export interface EarliestWorld {
   /** Epoch milliseconds. */
   readonly now: number;

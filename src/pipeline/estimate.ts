@@ -13,24 +13,20 @@ export interface Backlog {
    */
   readonly toSend: number;
   readonly bytesToSend: number;
-  /** Files that the service is processing. */
   readonly processing: number;
   /** Ready files that are waiting for their feeds. */
   readonly toPublish: number;
-  /** Number of feeds that the files go to. */
   readonly feeds: number;
 }
 
 /** The measured and configured speed. Times are milliseconds from now. */
 export interface Pace extends Speed {
-  /** Number of simultaneous uploads. */
   readonly slots: number;
   readonly room: RequestRoom;
   /** The rest of `service.quota`; null if there is none. */
   readonly quota: QuotaRoom | null;
   /** Usual processing time of a video on the service; null if not known. */
   readonly processingMs: number | null;
-  /** Interval between two polls. */
   readonly pollMs: number;
   /** If the budget delays polls: when the next one is due, and the interval after it. Null if it does not. */
   readonly latePoll: LatePoll | null;
@@ -42,13 +38,11 @@ export interface Pace extends Speed {
   readonly atMostMs: number;
 }
 
-/** Polls that are delayed by the request budget. */
 export interface LatePoll {
   readonly inMs: number;
   readonly everyMs: number;
 }
 
-/** The requests that may be sent, and when. */
 export interface RequestRoom {
   /** Requests per hour. */
   readonly limit: number;
@@ -64,7 +58,6 @@ export interface RequestRoom {
 export interface QuotaAmount {
   readonly videos: number;
   readonly bytes: number;
-  /** Minutes of video. */
   readonly minutes: number;
 }
 
@@ -78,7 +71,6 @@ export interface QuotaRoom {
   readonly periodMs: number;
 }
 
-/** What limits the backlog most. */
 export type Limit =
   | 'upload bandwidth'
   | 'upload slots'
@@ -94,7 +86,6 @@ export interface Estimate {
   readonly limitedBy: Limit;
   /** Milliseconds until everything is done; null when unknown. */
   readonly doneInMs: number | null;
-  /** Number of requests needed. */
   readonly requests: number;
 }
 

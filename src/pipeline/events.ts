@@ -30,7 +30,6 @@ export interface OperatorPause {
   readonly since: number;
   /** When the pause expires, on the wall clock; null if the operator ends it. */
   readonly until: number | null;
-  /** Who set the pause. */
   readonly by: string;
 }
 
@@ -72,7 +71,6 @@ export type DropcastEvent =
       /** The lines of the file's history since then, oldest first. */
       readonly passed: readonly { readonly at: number; readonly state: string }[];
     }
-  /** A step of a file failed. `next` describes what happens next. */
   | {
       readonly type: 'failure';
       readonly facts: Facts;
@@ -89,7 +87,6 @@ export type DropcastEvent =
       readonly facts: Facts;
       readonly why: string;
     }
-  /** Publishing a feed with some files succeeded or failed. */
   | { readonly type: 'feed'; readonly feed: string; readonly files: number; readonly failure: Failure | null }
   /**
    * A request to the service, or an upload, has ended; `status` is null if no answer arrived. Only counted, never

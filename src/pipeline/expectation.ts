@@ -22,7 +22,6 @@ export interface ExpectationView {
   readonly from: number;
   /** The deadline, without the grace period. */
   readonly by: number;
-  /** Expected number of files. */
   readonly count: number;
   readonly arrived: number;
   readonly live: number;

@@ -26,10 +26,8 @@ export function judgedService(
 ): { readonly host: VideoHost; readonly library: VideoLibrary } {
   const { breaker, uploadHosts, names, refusedCreates, stopping } = verdicts;
   /** Explains a refusal by a missing channel or feed, which is not the file's fault. */
-  const whyRefused = async (failure: Failure, kind: NameKind, name: string): Promise<Refusal | null> => {
-    const unknown = await names.refused(failure, { kind, name }, stopping);
-    return unknown && { ok: false, failure: unknown };
-  };
+  const whyRefused = (failure: Failure, kind: NameKind, name: string): Promise<Failure | null> =>
+    names.refused(failure, { kind, name }, stopping);
   const judged = async <T>(asked: Promise<Answer<T>>, signal: AbortSignal): Promise<Answer<T>> => {
     const answer = await asked;
     if (answer.ok || signal.aborted) return answer;
@@ -57,11 +55,11 @@ export function judgedService(
         }
         const isOfAccount = accountTroubleOf(answer.failure) !== null;
         const refused = isOfAccount ? null : await whyRefused(answer.failure, 'channel', facts.plan?.channel ?? '');
-        if (refused !== null) return refused;
-        const failure = await refusedCreates.judge(facts, answer.failure, async () => {
+        const isAnswering = async (): Promise<boolean> => {
           const probed = await library.probe(stopping);
           return probed.ok || (probed.failure.kind === 'throttled' && !stopping.aborted);
-        });
+        };
+        const failure = refused ?? (await refusedCreates.judge(facts, answer.failure, isAnswering));
         return failure === null ? judged(Promise.resolve(answer), signal) : { ok: false, failure };
       },
       status: (videoId, signal, priority) => judged(host.status(videoId, signal, priority), signal),
@@ -82,17 +80,14 @@ export function judgedService(
     },
     library: {
       // The sweep and the probe detect for themselves whether the service is unreachable.
-      list: (page, signal) => library.list(page, signal),
-      get: (videoId, signal, priority) => library.get(videoId, signal, priority),
-      probe: (signal) => library.probe(signal),
-      names: (kind, signal) => library.names(kind, signal),
+      ...library,
       publish: async (feed, signal) => {
         const unknown = names.whyNot('feed', feed);
         if (unknown !== null) return { ok: false, failure: unknown };
         const answer = await library.publish(feed, signal);
         if (answer.ok) names.worked('feed', feed);
         const refused = answer.ok ? null : await whyRefused(answer.failure, 'feed', feed);
-        return refused ?? judged(Promise.resolve(answer), signal);
+        return refused === null ? judged(Promise.resolve(answer), signal) : { ok: false, failure: refused };
       },
     },
   };
@@ -100,9 +95,4 @@ export function judgedService(
 
 function isPage(answer: Answer<unknown>): boolean {
   return !answer.ok && answer.failure.code === webPageCode;
-}
-
-interface Refusal {
-  readonly ok: false;
-  readonly failure: Failure;
 }

@@ -1,7 +1,6 @@
 import type { Clock } from './file/ports.ts';
 import { failureOfMachine } from './file/failure.ts';
 import { createWakeUp } from './wake-up.ts';
-import type { WakeUp } from './wake-up.ts';
 
 /**
  * Longest sleep of the loop. Known work rings earlier; this limit is a safety net for surprises such as a clock change.
@@ -15,79 +14,65 @@ const tickMs = 1_000;
 const quietTickMs = 3_000;
 const quietAfterMs = 10_000;
 
-export interface LoopWorld {
-  readonly clock: Clock;
-  /** Whether other hosts query the same database. */
-  readonly isShared: boolean;
-  /** Checks once for work of every kind. */
-  tick(): Promise<void>;
-  /** Receives the error of a failed tick. */
-  broke(error: unknown): void;
-}
+export type Loop = ReturnType<typeof createLoop>;
 
 /**
  * Ticks whenever something has changed, and at least once a second, or every three seconds on a quiet shared database.
+ *
+ * @param world.isShared whether other hosts query the same database
+ * @param world.tick checks once for work of every kind
+ * @param world.broke receives the error of a failed tick
  */
-export class Loop implements Pick<WakeUp, 'ringAt'> {
-  readonly #world: LoopWorld;
-  readonly #wakeUp: WakeUp;
-  #progressedAt: number;
-  #rungAt: number;
-  #isStopped = false;
-  #running: Promise<void> = Promise.resolve();
+export function createLoop(world: {
+  readonly clock: Clock;
+  readonly isShared: boolean;
+  tick(): Promise<void>;
+  broke(error: unknown): void;
+}) {
+  const { clock, isShared } = world;
+  const wakeUp = createWakeUp(clock);
+  let progressedAt = clock.elapsed();
+  let rungAt = progressedAt;
+  let isStopped = false;
+  let running: Promise<void> = Promise.resolve();
 
-  constructor(world: LoopWorld) {
-    this.#world = world;
-    this.#wakeUp = createWakeUp(world.clock);
-    this.#progressedAt = world.clock.elapsed();
-    this.#rungAt = this.#progressedAt;
-  }
-
-  start(): void {
-    this.#running = this.#run();
-  }
-
-  /** Resolves when the current tick has ended. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.wake();
-    await this.#running;
-  }
-
-  wake(): void {
-    this.#rungAt = this.#world.clock.elapsed();
-    this.#wakeUp.ring();
-  }
-
-  ringAt(name: string, at: number): void {
-    this.#wakeUp.ringAt(name, at);
-  }
+  const wake = (): void => {
+    rungAt = clock.elapsed();
+    wakeUp.ring();
+  };
 
   /** Records progress, including in the middle of a tick. */
-  progressed(): void {
-    this.#progressedAt = this.#world.clock.elapsed();
-  }
+  const progressed = (): void => {
+    progressedAt = clock.elapsed();
+  };
 
-  progressedAt(): number {
-    return this.#progressedAt;
-  }
-
-  #longestMs(): number {
-    const { clock, isShared } = this.#world;
-    return isShared && clock.elapsed() - this.#rungAt > quietAfterMs ? quietTickMs : tickMs;
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#isStopped) {
+  const run = async (): Promise<void> => {
+    while (!isStopped) {
       try {
-        await this.#world.tick();
-        this.progressed();
+        await world.tick();
+        progressed();
       } catch (error) {
-        this.#world.broke(error);
+        world.broke(error);
         // A restart does not help against a full disk, so waiting counts as progress.
-        if (failureOfMachine(error) !== null) this.progressed();
+        if (failureOfMachine(error) !== null) progressed();
       }
-      await this.#wakeUp.wait(this.#longestMs());
+      await wakeUp.wait(isShared && clock.elapsed() - rungAt > quietAfterMs ? quietTickMs : tickMs);
     }
-  }
+  };
+
+  return {
+    wake,
+    progressed,
+    progressedAt: (): number => progressedAt,
+    ringAt: wakeUp.ringAt,
+    start: (): void => {
+      running = run();
+    },
+    /** Resolves when the current tick has ended. */
+    stop: async (): Promise<void> => {
+      isStopped = true;
+      wake();
+      await running;
+    },
+  };
 }

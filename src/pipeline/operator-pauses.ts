@@ -5,7 +5,6 @@ import { believed } from './ages.ts';
 export interface OperatorPausesWorld {
   readonly store: PauseStore;
   readonly clock: Clock;
-  /** Null if no other host sets pauses. */
   readonly elsewhere: Pick<Elsewhere, 'isHeld'> | null;
   readonly events: KeptEvents;
   /** Called when files held by a pause may start. */
@@ -85,7 +84,6 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
      */
     holds: (folder: string): OperatorPause | null =>
       shown().find((pause) => pause.folder === null || pause.folder === folder) ?? null,
-    /** Returns the pause of everything; null if there is none. */
     all: (): OperatorPause | null => shown().find(({ folder }) => folder === null) ?? null,
     /**
      * Sets a pause, which is on disk when the promise resolves. A second pause of the same folder replaces the first

@@ -41,7 +41,6 @@ export function createBreaker(world: {
   };
 
   return {
-    /** Returns why everything is waiting, or null. */
     pause: (): Pause | null => state.pause && onTheWall(state.pause, clock),
     /** Records a failure. Everything waits if this machine or an account refuses, or nothing can be reached. */
     failed,
@@ -55,15 +54,12 @@ export function createBreaker(world: {
       if (!signal.aborted) failed(judged);
       return judged;
     },
-    /** Records that a step succeeded. */
     succeeded: (): void => {
       state = afterSuccess(state);
     },
-    /** Records that a write to the ledger succeeded. */
     wrote: (): void => {
       state = afterWrite(state, clock.elapsed());
     },
-    /** Makes the next probe due immediately. */
     probeNow: (): void => {
       if (state.pause !== null) state = { ...state, pause: { ...state.pause, nextProbeAt: clock.elapsed() } };
     },
@@ -142,7 +138,6 @@ export function afterRelease(pause: Pause): BreakerState {
   return { ...closed, probes: pause.probes + 1 };
 }
 
-/** Returns the breaker's state after another unsuccessful probe. Pure. */
 export function afterProbe(pause: Pause, failure: Failure, now: number): BreakerState {
   const kind = failure.kind === 'suspended' ? 'suspended' : 'offline';
   const probes = pause.probes + 1;

@@ -12,7 +12,6 @@ export interface QuotaPeriod {
   readonly until: number;
 }
 
-/** `service.quota` at this moment. */
 export interface QuotaNow extends QuotaPeriod {
   readonly most: QuotaAmount;
   readonly per: 'day' | 'month';
@@ -50,9 +49,7 @@ export type Quota = ReturnType<typeof createQuota>;
 export function createQuota(world: QuotaWorld) {
   const { store, clock, events, logger } = world;
   let counted: { readonly since: number; readonly at: number; readonly used: QuotaAmount } | null = null;
-  /** Files whose create request is under way. */
   const underWay = new Map<string, QuotaAmount>();
-  /** The period whose quota is spent, since when, and why. */
   let spent: { readonly quota: QuotaNow; readonly since: number; readonly why: string } | null = null;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -188,7 +185,6 @@ export function refusalOfAll(pauses: readonly Pause[]): Pause | null {
   return pauses.find(({ channel, code }) => channel === undefined && code !== ownQuotaCode) ?? null;
 }
 
-/** Returns what is left of a quota. Pure. */
 export function roomOfQuota({ most, since, until }: QuotaNow, used: QuotaAmount, nowMs: number): QuotaRoom {
   const left = {
     videos: Math.max(0, most.videos - used.videos),

@@ -76,7 +76,6 @@ export function createRefusedCreates(world: {
   const { clock, events } = world;
   /** Keyed by channel; '' for the whole account. */
   const stops = new Map<string, Stop>();
-  /** When each file was last refused. */
   const refusedAt = new Map<string, number>();
   /** Files refused since the service last created a record. */
   const refusedSince = new Set<string>();
@@ -230,7 +229,6 @@ export function createRefusedCreates(world: {
       }
       return null;
     },
-    /** Records that the service created a record. */
     succeeded: (file: File): void => {
       lastSuccess = { id: file.id, at: clock.elapsed() };
       refusedAt.delete(file.id);

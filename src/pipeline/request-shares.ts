@@ -14,7 +14,6 @@ export function keptRequests(limit: number): number {
 export interface Wanted {
   /** Number of records that can be created within the hour. */
   readonly creates: number;
-  /** Feeds that are waiting to be published. */
   readonly publishes: number;
 }
 
@@ -45,7 +44,6 @@ export function spareHours(requests: number, limit: number): number {
   return requests / (limit * untouched);
 }
 
-/** How much and how often the sweep may poll. */
 export interface PollPace {
   /** Interval between two sweeps, in milliseconds. */
   readonly everyMs: number;

@@ -4,7 +4,6 @@ export interface Speed {
   readonly bytesPerSecond: number | null;
   /** The limit configured for the present time; null for unlimited. */
   readonly bandwidth: number | null;
-  /** Whether uploads may start at present. */
   readonly mayStart: boolean;
   /** Changes that the timetable makes to the limit and to `mayStart` within the next two days, earliest first. */
   readonly later: readonly UploadHours[];

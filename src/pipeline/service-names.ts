@@ -11,7 +11,14 @@ export interface UnknownName {
   readonly since: number;
 }
 
-/** The channels and feeds that the service lists. */
+/** The times are on the monotonic clock. */
+interface Unlisted extends UnknownName {
+  /** When the service last refused the name. Until then, it is tried. */
+  readonly refusedAt: number;
+  /** When a file or feed last had to wait for it. */
+  wantedAt: number;
+}
+
 export type NamesOfService = Readonly<Record<NameKind, readonly string[]>>;
 
 export interface NamesWorld {
@@ -20,7 +27,6 @@ export interface NamesWorld {
   readonly events: Events;
   /** Called when an unknown name has become known, so that files that waited for it continue. */
   back(): void;
-  /** Schedules a lookup for this time on the monotonic clock. */
   ringAt(at: number): void;
 }
 
@@ -51,13 +57,9 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
   const lists = new Map<NameKind, readonly string[]>();
   /** The last lookup after a refusal, by kind. */
   const refusals = new Map<NameKind, { readonly at: number; readonly answer: Promise<Answer<readonly string[]>> }>();
-  const unknown = new Map<string, UnknownName>();
-  /** When the service last refused each name, on the monotonic clock. Unknown names without an entry are tried. */
-  const refusedAt = new Map<string, number>();
+  const unknown = new Map<string, Unlisted>();
   /** Names that are not listed but that the service accepts. */
   const proven = new Set<string>();
-  /** When a file or feed last had to wait for each name. */
-  const wantedAt = new Map<string, number>();
   let used: NamesOfService = { channel: [], feed: [] };
   /** Whether the lists could not be read at the start. A service that has no such lists is not asked again. */
   let isOwed = false;
@@ -66,17 +68,15 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
 
   const keyOf = (kind: NameKind, name: string): string => `${kind} ${name}`;
 
-  const become = (kind: NameKind, name: string): void => {
-    if (unknown.has(keyOf(kind, name))) return;
-    unknown.set(keyOf(kind, name), { kind, name, since: clock.now() });
-    events.emit({ type: 'name', kind, name, isKnown: false });
+  const become = (kind: NameKind, name: string, refusedAt = -Infinity): void => {
+    const before = unknown.get(keyOf(kind, name));
+    const { since, wantedAt } = before ?? { since: clock.now(), wantedAt: -Infinity };
+    unknown.set(keyOf(kind, name), { kind, name, since, wantedAt, refusedAt });
+    if (before === undefined) events.emit({ type: 'name', kind, name, isKnown: false });
   };
 
   const isThere = ({ kind, name }: UnknownName): void => {
-    const key = keyOf(kind, name);
-    unknown.delete(key);
-    wantedAt.delete(key);
-    refusedAt.delete(key);
+    unknown.delete(keyOf(kind, name));
     events.emit({ type: 'name', kind, name, isKnown: true });
     back();
   };
@@ -84,7 +84,8 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
   const learn = (kind: NameKind, names: readonly string[]): void => {
     lists.set(kind, names);
     for (const one of unknown.values()) if (one.kind === kind && names.includes(one.name)) isThere(one);
-    for (const name of used[kind]) if (!names.includes(name) && !proven.has(keyOf(kind, name))) become(kind, name);
+    const isNew = (name: string): boolean => !unknown.has(keyOf(kind, name)) && !proven.has(keyOf(kind, name));
+    for (const name of used[kind]) if (!names.includes(name) && isNew(name)) become(kind, name);
   };
 
   const askFor = async (kind: NameKind, signal: AbortSignal): Promise<Answer<readonly string[]>> => {
@@ -109,26 +110,22 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
   /** Whether anything is waiting for a name. */
   const isWanted = (): boolean => {
     const lately = clock.elapsed() - fileWaitsMs - lookAgainMs;
-    return [...unknown.keys()].some((key) => (wantedAt.get(key) ?? -Infinity) >= lately);
+    return unknown.values().some(({ wantedAt }) => wantedAt >= lately);
   };
 
   const whyNot = (kind: NameKind, name: string): Failure | null => {
-    const key = keyOf(kind, name);
-    if (!unknown.has(key)) return null;
-    wantedAt.set(key, clock.elapsed());
+    const one = unknown.get(keyOf(kind, name));
+    if (one === undefined) return null;
+    one.wantedAt = clock.elapsed();
     if (lookAt === Infinity) planNext();
-    const isRefused = clock.elapsed() - (refusedAt.get(key) ?? -Infinity) < fileWaitsMs;
-    return isRefused ? unknownName(kind, name) : null;
+    return clock.elapsed() - one.refusedAt < fileWaitsMs ? unknownName(kind, name) : null;
   };
 
   /** Forgets names that no rule uses and no file has waited for lately, until the service refuses one again. */
   const forget = (): void => {
     const lately = clock.elapsed() - 2 * fileWaitsMs;
-    for (const [key, { kind, name }] of unknown)
-      if (!used[kind].includes(name) && (wantedAt.get(key) ?? -Infinity) < lately) {
-        unknown.delete(key);
-        refusedAt.delete(key);
-      }
+    for (const [key, { kind, name, wantedAt }] of unknown)
+      if (!used[kind].includes(name) && wantedAt < lately) unknown.delete(key);
   };
 
   return {
@@ -171,8 +168,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       refusals.set(kind, asked);
       const answer = await asked.answer;
       if (!answer.ok || answer.value.includes(name)) return null;
-      become(kind, name);
-      refusedAt.set(keyOf(kind, name), clock.elapsed());
+      become(kind, name, clock.elapsed());
       return whyNot(kind, name);
     },
     /** Records that the service accepted this name, even if its list lacks the name. */
@@ -187,7 +183,6 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       isDueNow = isOwed || isWanted();
     },
     isDue: (): boolean => isDueNow || lookAt <= clock.elapsed(),
-    /** Checks whether the lists have changed. */
     look: async (signal: AbortSignal): Promise<void> => {
       isDueNow = false;
       const kinds = new Set([...unknown.values()].map(({ kind }) => kind));
@@ -195,7 +190,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       else for (const kind of kinds) await askFor(kind, signal);
       planNext();
     },
-    unknown: (): readonly UnknownName[] => [...unknown.values()],
+    unknown: (): readonly UnknownName[] => [...unknown.values()].map(({ kind, name, since }) => ({ kind, name, since })),
     /** Returns the lists as the service last sent them; null if it never did. */
     known: (): NamesOfService | null => {
       const [channel, feed] = [lists.get('channel'), lists.get('feed')];

@@ -16,7 +16,6 @@ export interface SizeLimitsWorld {
   readonly isShared: boolean;
   /** Returns `uploads.max_size` in bytes, which a reload may change. */
   maxSizeBytes(): number;
-  /** Applies an event to a held file. */
   apply(id: string, event: FileEvent): Promise<unknown>;
   /** Schedules a call of `keep` for this time on the monotonic clock. */
   ringAt(at: number): void;
@@ -73,7 +72,6 @@ export function createSizeLimits(world: SizeLimitsWorld) {
 
   const limits = (): SizeLimit => ({ maxSizeBytes: world.maxSizeBytes(), learned: learned ?? null });
 
-  /** All files held because of their size. */
   async function* held(): AsyncGenerator<Facts> {
     for (let after = ''; ;) {
       const rows = await store.rows({ group: 'too large', after, limit: mostAtOnce });

@@ -18,13 +18,10 @@ type Sent = Upload & Pick<Facts, 'createdAt' | 'uploadStartedAt'>;
 interface Outage {
   readonly failure: Failure;
   readonly since: number;
-  /** Number of consecutive failed tries. */
   tries: number;
   nextTryAt: number;
-  /** The file that is testing the host. */
   trying: string | null;
   isTold: boolean;
-  /** Whether the host refuses every new address. */
   readonly isRefusal: boolean;
   /** Number of new records that have tested the host, and when the next one may. */
   newAddresses: number;
@@ -36,7 +33,6 @@ interface Outage {
 interface Host {
   outage: Outage | null;
   lastSuccess: { readonly id: string; readonly at: number } | null;
-  /** When each file last failed on this host. */
   readonly failedAt: Map<string, number>;
   /** Files whose new address was refused since the host last accepted a file. */
   readonly refused: Set<string>;

@@ -1,7 +1,5 @@
 import type { Clock } from './file/ports.ts';
 
-export type WakeUp = ReturnType<typeof createWakeUp>;
-
 /** A sleep that can be interrupted. A ring during work makes the next sleep return immediately. */
 export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock) {
   let isRung = false;

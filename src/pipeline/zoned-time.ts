@@ -8,7 +8,6 @@ export interface Day {
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-/** Returns the date in a time zone at `atMs` (epoch milliseconds). */
 export function dayIn(zone: string, atMs: number): Day {
   const wall = new Date(wallClock(zone, atMs));
   return { year: wall.getUTCFullYear(), month: wall.getUTCMonth() + 1, day: wall.getUTCDate() };
@@ -25,7 +24,6 @@ export function weekday({ year, month, day }: Day): number {
   return new Date(Date.UTC(year, month - 1, day)).getUTCDay();
 }
 
-/** Formats a date as `2026-11-22`. */
 export function dayName({ year, month, day }: Day): string {
   return new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10);
 }

@@ -5,7 +5,6 @@ export type HashName = 'md5' | 'sha1' | 'sha256' | 'sha512';
 
 export const hashNames: readonly HashName[] = ['md5', 'sha1', 'sha256', 'sha512'];
 
-/** One line of a checksum file. */
 export interface ChecksumLine {
   readonly algorithm: HashName;
   /** Lower-case hex; null if the text is not a digest of this algorithm. */
@@ -60,18 +59,14 @@ const digestLength: Readonly<Record<HashName, number>> = { md5: 32, sha1: 40, sh
  * writes longer lines.
  */
 export const listBounds = {
-  /** File size in bytes. */
   bytes: 16 * 1024 * 1024,
   entries: 100_000,
   /** Non-empty lines. A `Format-List` record has three. */
   lines: 500_000,
-  /** Line length in characters. */
   line: 8 * 1024,
   /** Length of one XML element in characters. */
   element: 16 * 1024,
-  /** Path length in bytes. */
   path: 4096,
-  /** Different digests for one file. */
   digests: 64,
 } as const;
 

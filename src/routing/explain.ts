@@ -103,9 +103,7 @@ function partMisfit(pattern: string, part: string): string | null {
 export interface LikelyCause {
   /** The reason, as a sentence fragment. */
   readonly why: string;
-  /** A corrected pattern that matches the path. */
   readonly pattern?: string;
-  /** A corrected path that the pattern matches. */
   readonly path?: string;
 }
 

@@ -94,10 +94,8 @@ export const SLASH = 0x2f;
 
 /** Any character within one path segment. */
 export const SEGMENT_CHARS: CharSet = { ranges: [], negated: true, slash: false };
-/** Any character in a path. */
 export const PATH_CHARS: CharSet = { ranges: [], negated: true, slash: true };
 
-/** A set of exactly one character. */
 export function single(codePoint: number): CharSet {
   return { ranges: [[codePoint, codePoint]], negated: false, slash: codePoint === SLASH };
 }
@@ -117,7 +115,6 @@ export function codePoints(path: string): number[] {
   return points;
 }
 
-/** Whether the set matches the character. */
 export function takes(set: CharSet, codePoint: number): boolean {
   return codePoint === SLASH ? set.slash : inRanges(set.ranges, codePoint) !== set.negated;
 }
@@ -138,7 +135,6 @@ export function lowerCase(codePoint: number): number {
   return lower.length === String.fromCodePoint(point).length ? point : codePoint;
 }
 
-/** Converts a set for matching lower-cased paths. */
 export function lowerCaseSet(set: CharSet): CharSet {
   return { ...set, ranges: set.ranges.flatMap(lowerCaseRange) };
 }

@@ -24,7 +24,6 @@ export interface RuleFinding {
 
 interface ReadRule {
   readonly rule: LooseRule;
-  /** Null if the rule has no pattern. */
   readonly pattern: Glob | null;
 }
 

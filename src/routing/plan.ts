@@ -1,6 +1,5 @@
 import type { Sidecar } from './sidecar.ts';
 
-/** One rule of a folder, as configured. */
 export interface Rule {
   /** The rule's key in the configuration, such as `folders[0].rules[1]`. */
   readonly key: string;

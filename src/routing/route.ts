@@ -4,7 +4,6 @@ import type { Sidecar } from './sidecar.ts';
 import { renderDescription, renderTags, renderTitle, type TemplateContext } from './template.ts';
 import { distinct, manyLines, oneLine } from './text.ts';
 
-/** A file as seen by routing. */
 export interface RoutedFile {
   /** Path relative to the folder, with `/` as the separator. */
   readonly path: string;

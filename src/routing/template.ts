@@ -12,7 +12,6 @@ export interface TemplateContext {
   readonly captures?: Captures;
 }
 
-/** Words that are available in every template. */
 export const TEMPLATE_WORDS = ['title', 'name', 'ext', 'path', 'dir', 'dirs', 'date', 'date:local'] as const;
 type TemplateWord = (typeof TEMPLATE_WORDS)[number];
 

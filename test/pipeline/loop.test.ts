@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Loop } from '../../src/pipeline/loop.ts';
+import { createLoop } from '../../src/pipeline/loop.ts';
+import type { Loop } from '../../src/pipeline/loop.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'setImmediate'] }));
 afterEach(() => void vi.useRealTimers());
@@ -12,7 +13,7 @@ interface Ticking extends AsyncDisposable {
 
 function begin(isShared: boolean): Ticking {
   let ticks = 0;
-  const loop = new Loop({
+  const loop = createLoop({
     clock: { now: () => performance.now(), elapsed: () => performance.now() },
     isShared,
     tick: async () => void (ticks += 1),

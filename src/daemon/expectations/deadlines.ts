@@ -24,7 +24,6 @@ const mostDue = 300;
 /** Files of a folder that are listed one by one. More of them are one entry, so that a flood is one notification. */
 const mostAlone = 5;
 
-/** Maximum number of files that are remembered as reported. */
 const mostTold = 1_000;
 
 const note = 'late';

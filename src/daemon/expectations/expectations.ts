@@ -44,14 +44,12 @@ const setBackMs = 3_600_000;
 /** How long moved files stay recorded. Older days no longer count. */
 const forgottenAfterMs = 10 * 24 * 3_600_000;
 
-/** One expectation and its current period. */
 interface Watched {
   readonly key: string;
   readonly folder: string;
   readonly expectation: Expectation;
   matches(path: string): boolean;
   period: Period | null;
-  /** The last state reported. */
   told: ExpectationState | null;
   /** Why the files cannot all be live in time; null: they may be. */
   why: string | null;

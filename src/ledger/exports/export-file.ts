@@ -8,14 +8,12 @@ import { syncPath } from '../../disk/file-system.ts';
 export interface KnownEnd {
   /** Inode number: a file that was rotated or replaced has another one. */
   readonly ino: number;
-  /** Bytes. */
   readonly size: number;
 }
 
 /** Size in bytes from which a file is rotated: about 100,000 videos. */
 const mostBytes = 20 * 1024 * 1024;
 
-/** Maximum number of rotated files to look for a free name among. */
 const mostRotated = 10_000;
 
 /**

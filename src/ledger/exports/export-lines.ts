@@ -6,10 +6,8 @@ export function headerOf(format: 'csv' | 'ndjson'): string {
   return format === 'csv' ? csvLine(columns) : '';
 }
 
-/** Returns where a feed is read; null if unknown. */
 type FeedUrl = (feed: string) => string | null;
 
-/** Returns what a link file says of its video. Pure. */
 export function linkRecord(facts: Facts, feedUrl: FeedUrl): object {
   const { feed_urls: _, embed_url, ...record } = recordOf(facts, feedUrl);
   const feeds = Object.entries(facts.published).map(([feed, at]) => ({
@@ -21,7 +19,6 @@ export function linkRecord(facts: Facts, feedUrl: FeedUrl): object {
   return { ...names, embed_url, feeds, discovered_at, uploaded_at, ready_at, done_at };
 }
 
-/** Returns the line of one finished video. Pure. */
 export function exportLine(facts: Facts, feedUrl: FeedUrl, format: 'csv' | 'ndjson'): string {
   const record = recordOf(facts, feedUrl);
   if (format === 'ndjson') return `${escapeJson(JSON.stringify({ v: 1, ...record }))}\n`;

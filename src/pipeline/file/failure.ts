@@ -62,7 +62,6 @@ export interface Failure {
   readonly because?: string;
   /** Why the service refuses every new video, since when (epoch milliseconds), and of which channel if only of one. */
   readonly account?: { readonly trouble: AccountTrouble; readonly since: number; readonly channel?: string };
-  /** For a mismatch: the file's digests. Absent: not known. */
   readonly digests?: Digests;
   /** For a file that the operator ignores: the failure that held it before. */
   readonly over?: Failure;
@@ -92,7 +91,6 @@ export interface AttemptFailure extends Pick<Failure, 'kind' | 'code'> {
   readonly status: number | null;
 }
 
-/** A video that the service already has. */
 export interface HostedVideo {
   readonly id: string;
   readonly title: string;
@@ -164,7 +162,6 @@ export const webPageCode = 'web_page';
 /** Code for 'an upload host refuses every new upload address'. */
 export const refusedAddressesCode = 'addresses_refused';
 
-/** Code for 'uploads may not start at this time of day'. */
 export const outsideWindowCode = 'upload_window';
 
 /** Code for 'no request was sent, because the service refuses new videos'. */

@@ -55,7 +55,6 @@ export function looksTheSame(one: ContentVersion, other: ContentVersion): boolea
   );
 }
 
-/** Whether the same file has grown in place. */
 export function grewInPlace(before: ContentVersion, now: ContentVersion): boolean {
   return before.ino === now.ino && before.birthtimeNs === now.birthtimeNs && before.size < now.size;
 }

@@ -1,7 +1,6 @@
 import type { End, Facts } from './facts.ts';
 import { reasonOf } from './reasons.ts';
 
-/** Returns the changes to a row whose file ends. Pure. */
 export function finished(facts: Facts, end: End, now: number): Partial<Facts> {
   return {
     end,

@@ -29,7 +29,6 @@ import {
   wasThereBefore,
 } from './reasons.ts';
 
-/** Everything the machine needs from outside. */
 export interface MachinePolicy {
   /** Counted failures of one step after which the file is `failed`. */
   readonly attempts: number;
@@ -62,7 +61,6 @@ export type FileEvent =
   | { readonly type: 'SEND_ELSEWHERE'; readonly channel: string }
   /** The operator does not want the file uploaded. @see ignoredBy */
   | { readonly type: 'IGNORE'; readonly by: string }
-  /** The operator revokes `IGNORE`. */
   | { readonly type: 'UNIGNORE' }
   /** The operator takes back the upload: this video is about to be deleted. */
   | { readonly type: 'TAKE_BACK'; readonly videoId: string; readonly by: string }
@@ -199,7 +197,6 @@ const takeFailure = {
   params: ({ event }: WithFailure) => ({ failure: event.failure }),
 };
 
-/** Transitions for a failure that uses up one of the file's attempts. */
 const counted = [
   { guard: 'isLastAttempt', target: 'failed', actions: takeFailure },
   { target: 'retrying', actions: [takeFailure, 'backOff'] },

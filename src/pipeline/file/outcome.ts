@@ -1,6 +1,5 @@
 import type { Failure, FailureKind } from './failure.ts';
 
-/** The result of a step that succeeded. */
 export type Success =
   /** The record exists, and its upload address is stored durably. */
   | 'bound'
@@ -8,22 +7,18 @@ export type Success =
   | 'imported'
   /** A deletion was cancelled, because only the service may have the bytes. */
   | 'kept'
-  /** The service has all of the bytes. */
   | 'arrived'
   /** The record must be deleted and replaced. */
   | 'replacing'
   /** The record was deleted before any bytes left, so the file needs a new one. */
   | 'started over';
 
-/** The result of a step that did not succeed. */
 export type Setback =
-  /** The local file is missing. */
   | 'vanished'
   /** The local file has new content. */
   | 'changed'
   /** The same content was uploaded earlier. */
   | 'duplicate'
-  /** Retrying cannot help. */
   | 'refused'
   /** Only the operator can decide what to do. */
   | 'needs a person'

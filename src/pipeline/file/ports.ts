@@ -64,7 +64,6 @@ export interface QueueStore {
  * shared by several hosts uses leases.
  */
 export interface Claims {
-  /** Claims a file for one worker. Null: another worker holds it, or there is no such file. */
   claim(id: string): Promise<Claim | null>;
 }
 
@@ -86,7 +85,6 @@ export interface Claim {
 
 /** What this host knows about other hosts' work on the same rows. */
 export interface Elsewhere {
-  /** Whether another host is working on a file. */
   isHeld(id: string): boolean;
   /**
    * Obtains the SHA-256 of a file that only another host can read, by asking that host. Null: this host can read the
@@ -120,7 +118,6 @@ export interface VideoHost {
   send(facts: Facts, hooks: SendHooks): Promise<Answer<{ readonly sha256: string }>>;
   /** Requests deletion. A video that is already gone counts as deleted. */
   remove(videoId: string, signal: AbortSignal, priority?: RequestPriority): Promise<Answer<null>>;
-  /** Sends the row's amendment. */
   amend(facts: Pick<Facts, 'id' | 'videoId' | 'amendment'>, signal: AbortSignal): Promise<Answer<null>>;
 }
 
@@ -149,7 +146,6 @@ export interface SendHooks {
   beforeLastPart(sha256: string, also?: Digests): Promise<void>;
 }
 
-/** One video as the service describes it. */
 export interface RemoteVideo {
   readonly id: string;
   readonly title?: string;
@@ -176,11 +172,9 @@ export interface VideoLibrary {
   publish(feed: string, signal: AbortSignal): Promise<Answer<Published | null>>;
   /** Sends a harmless request to find out whether the service answers at all. */
   probe(signal: AbortSignal): Promise<Answer<null>>;
-  /** Returns the ids of all channels or feeds of the account. */
   names(kind: NameKind, signal: AbortSignal): Promise<Answer<readonly string[]>>;
 }
 
-/** The service's answer to a publish request. */
 export interface Published {
   /** Number of videos in the feed; null if the service does not report it. */
   readonly videos: number | null;
@@ -188,13 +182,11 @@ export interface Published {
 
 export interface ListedPage {
   readonly videos: readonly RemoteVideo[];
-  /** Number of videos on a full page. */
   readonly perPage: number;
   /** Total number of videos, if the service reports it. */
   readonly total: number | null;
 }
 
-/** Rows as required by the publisher. */
 export interface PublishStore {
   /** Returns the files that are ready and waiting for their feeds, grouped by feed. */
   waiting(): Promise<readonly FeedBatch[]>;
@@ -301,7 +293,6 @@ export interface LeftoverStore {
   deletionsSince(after: number, now: number): Promise<number>;
 }
 
-/** Rows as required by the intake. */
 export interface IntakeStore {
   /** Returns the newest row of a path; a superseded or vanished row only if there is no other. */
   atPath(folder: string, path: string): Promise<Facts | null>;
@@ -328,20 +319,17 @@ export interface FirstStartRecord {
   readonly askedNs: bigint;
   /** When the folder was first present, by its file system's clock; null if it never was. */
   readonly beganNs: bigint | null;
-  /** Whether every file present at that time has its row. */
   readonly isOver: boolean;
   /** An operator recorded the files in the folder as uploaded, because the ledger is an older copy. */
   readonly isAdopted?: true;
 }
 
-/** The durable records of first starts, by folder. */
 export interface FirstStartStore {
   /** Null: dropcast never tried to watch the folder. */
   firstStart(folder: string): Promise<FirstStartRecord | null>;
   saveFirstStart(folder: string, record: FirstStartRecord): Promise<void>;
 }
 
-/** How much of the service's video list has been read. */
 export interface Listing {
   /** The next page to read, from 1. */
   readonly nextPage: number;
@@ -370,7 +358,6 @@ export interface FileAt {
   readonly version: FileVersion;
 }
 
-/** The files on this machine. */
 export interface LocalFiles {
   /**
    * Returns null if the accepted version is still there; otherwise a failure: the file has vanished, has changed or
@@ -401,7 +388,6 @@ export interface LocalFiles {
 /** The purpose of a request, most urgent first: finish work in progress, create a record, poll. */
 export type RequestPriority = 'finish' | 'create' | 'poll';
 
-/** The hourly limit on requests. */
 export interface Budget {
   /**
    * Waits for a request to be allowed. Resolves with true once it may be sent, or with false if the signal fires first.

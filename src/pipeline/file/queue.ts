@@ -3,7 +3,6 @@ import { mayHaveArrived } from './facts.ts';
 import type { Facts } from './facts.ts';
 import { urgencyOf } from './urgency.ts';
 
-/** Priorities, most urgent first. */
 export const priorities = ['high', 'normal', 'low'] as const satisfies readonly Priority[];
 
 /**
@@ -43,7 +42,6 @@ export interface QueuePosition extends Omit<Line, 'files' | 'bytes'> {
   readonly before: number;
 }
 
-/** Returns the part of a row that the lanes use. */
 export function queuedOf(facts: Facts): Queued {
   const { id, folder, plan, version, uploadUrl } = facts;
   return {

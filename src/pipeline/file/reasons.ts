@@ -225,7 +225,6 @@ export const ignoredBy = (who: string, { end, lastFailure }: Pick<Facts, 'end' |
   ...(end === 'held' && lastFailure !== null && { over: lastFailure }),
 });
 
-/** Whether the operator is ignoring a file. */
 export function isIgnored({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   return end === 'skipped' && lastFailure?.code === 'ignored';
 }
@@ -239,7 +238,6 @@ export function condemned({ videoId }: Pick<Facts, 'videoId'>, message: string) 
   return { dying: true, lastFailure: reason, why: `${message}: its video ${videoId ?? ''} is being deleted` };
 }
 
-/** Whether the operator took back the upload of a file. */
 export function isTakenBack({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   return end === 'skipped' && lastFailure?.code === ('taken_back' satisfies ReasonCode);
 }
@@ -264,7 +262,6 @@ export function takenBack(facts: Facts): Partial<Facts> {
   return { ...unbound, ...unpublished(facts), sha256, why };
 }
 
-/** Whether a file is waiting for a channel that the service does not have. */
 export function waitsForChannel({ plan, lastFailure, notBefore, end }: Facts): boolean {
   const isWaiting = end === null && notBefore !== null && plan !== null;
   return isWaiting && lastFailure?.code === unknownNameCodes.channel;

@@ -35,7 +35,6 @@ export interface RowGroups {
   readonly expired: AtMost & { readonly now: number; readonly folders: readonly string[] };
   /** Files to be deleted once disk usage reaches `mark`. Earliest finished first; skips the first `without` rows. */
   readonly crowding: AtMost & { readonly mark: FullMark; readonly without?: number };
-  /** Files whose video is to get new metadata. */
   readonly 'to amend': AtMost;
   /** Files that ended in one of these ways while their record had no bytes. */
   readonly abandoned: AtMost & { readonly ends: readonly End[] };

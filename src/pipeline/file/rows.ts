@@ -5,7 +5,6 @@ import type { Claim, Claims, FileStore, IntakeStore } from './ports.ts';
 
 /** A row held by this worker. No other worker writes it until it is released. */
 export interface Row {
-  /** The facts as they are in the ledger now. */
   readonly facts: Facts;
   /** Fires when another worker has taken over the claim. Stop, and write nothing more. */
   readonly lost: AbortSignal;
@@ -40,11 +39,8 @@ export interface Rows {
    * @returns the result of the work; null when another worker holds the row or it does not exist
    */
   claim<T>(id: string, work: (row: Row) => Promise<T>): Promise<T | null>;
-  /** Whether this process holds the row. */
   isHeld(id: string): boolean;
-  /** Returns the ids of the rows that this process holds. */
   held(): readonly string[];
-  /** Adds the row of a new file. */
   insert: IntakeStore['insert'];
   /** Resolves when this row has been released or, without an id, when every row held now has been. */
   released(id?: string): Promise<void>;

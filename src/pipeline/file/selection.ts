@@ -9,11 +9,8 @@ export interface FileSelection {
   readonly ids?: readonly string[] | undefined;
   /** Displayed states. `settling` selects nothing, because a settling file has no row yet. */
   readonly states?: readonly string[] | undefined;
-  /** Stages and ends as displayed. */
   readonly stages?: readonly string[] | undefined;
-  /** Only files that need the operator. */
   readonly needsPerson?: boolean | undefined;
-  /** Path of the watched folder. */
   readonly folder?: string | undefined;
   /** The fleet host that is working on the file, or did so last. */
   readonly host?: string | undefined;
@@ -69,7 +66,6 @@ export interface FileProperties {
   readonly cause: string | null;
 }
 
-/** Files with the same values. */
 export type FileCount<P extends keyof FileProperties = keyof FileProperties> = Pick<FileProperties, P> & {
   readonly files: number;
   /** Total size; 0 unless requested. */
@@ -82,7 +78,6 @@ export interface CountStore {
   count(where: FileFilter, most?: number): Promise<number>;
 }
 
-/** Counts files for views. */
 export interface CountsStore {
   /** Counts files by properties; without properties, it returns one count. */
   counts<P extends keyof FileProperties>(wanted: {
@@ -100,7 +95,6 @@ export interface FileRange {
   /** Only files up to and including the one with this cursor; nothing newer. */
   readonly upTo?: string | undefined;
   readonly limit: number;
-  /** Defaults to newest first. */
   readonly order?: 'newest first' | 'oldest first' | undefined;
 }
 

@@ -2,7 +2,6 @@ import type { Facts } from './facts.ts';
 import { tooLargeCode } from './failure.ts';
 import type { Reason } from './reasons.ts';
 
-/** A limit learned from an upload host's refusal. */
 export interface LearnedLimit {
   /** Largest size that is sent, in bytes. */
   readonly mostBytes: number;
@@ -16,7 +15,6 @@ export interface LearnedLimit {
   readonly said: string;
 }
 
-/** The limits that apply now. */
 export interface SizeLimit {
   /** `uploads.max_size` in bytes; Infinity for none. */
   readonly maxSizeBytes: number;
@@ -28,7 +26,6 @@ export function mostSentBytes({ maxSizeBytes, learned }: SizeLimit): number {
   return Math.min(maxSizeBytes, learned?.mostBytes ?? Infinity);
 }
 
-/** Name of the note that holds the learned limit. */
 export const sizeLimitNote = 'size limit';
 
 /** Longest answer that a note keeps, in UTF-16 units. */

@@ -30,7 +30,6 @@ export class LedgerUnavailableError extends Error {
     this.since = since ?? null;
   }
 
-  /** The failure code for this error. */
   get failureCode(): string {
     return failureCodes[this.reason];
   }
@@ -63,10 +62,8 @@ export function isLedgerAway(error: unknown): boolean {
   return name === 'LedgerUnavailableError' && reason === 'away';
 }
 
-/** The failure code of an unreachable database. */
 export const awayCode = 'LEDGER_AWAY';
 
-/** Whether a failure with this code comes from the ledger. */
 export function isLedgerFailure(code: string): boolean {
   return Object.values(failureCodes).includes(code);
 }

@@ -2,7 +2,6 @@ import type { Plan, ReadyBy } from '../../routing/plan.ts';
 import { dayIn, momentIn, plusDays } from '../zoned-time.ts';
 import type { Facts } from './facts.ts';
 
-/** The facts that decide when a file must be ready. */
 type Dated = { readonly plan: Pick<Plan, 'readyBy'> | null } & Pick<Facts, 'discoveredAt'>;
 
 /** Returns when a file must be ready, in epoch milliseconds; null if it has no deadline. Pure. */

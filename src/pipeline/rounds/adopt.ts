@@ -23,7 +23,6 @@ export interface AdoptWorld {
   readonly failed: (failure: Failure, signal: AbortSignal) => Promise<Failure>;
 }
 
-/** Progress of the comparison. */
 export interface Comparison {
   /** Number of videos on the service; null if the service does not report it. */
   readonly videos: number | null;
@@ -109,7 +108,6 @@ export function createAdopt(world: AdoptWorld) {
       await store.forgetListing();
       progress = null;
     },
-    /** Returns the progress; null if nothing is being compared. */
     progress: (): Comparison | null => progress,
   };
 }

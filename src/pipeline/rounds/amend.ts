@@ -18,7 +18,6 @@ export interface AmendWorld {
   readonly ringAt?: (name: string, at: number) => void;
 }
 
-/** Maximum number of videos per round. */
 const atOnce = 8;
 
 /**

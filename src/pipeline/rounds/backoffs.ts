@@ -21,7 +21,6 @@ export function createBackoffs(clock: Clock, retry: () => RetryPolicy, ringAt: (
   let ringsAt = -Infinity;
   const waits = new Map<string, { readonly attempts: number; readonly notBefore: number }>();
   return {
-    /** Whether the key is waiting for its next try. */
     isBackingOff: (key: string): boolean => (waits.get(key)?.notBefore ?? 0) > clock.elapsed(),
     /** Returns the time of the next try on the monotonic clock; null if nothing is waiting under this key. */
     nextTryAt: (key: string): number | null => waits.get(key)?.notBefore ?? null,

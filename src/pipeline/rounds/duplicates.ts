@@ -14,7 +14,6 @@ export function createDuplicates({ store, runner }: DuplicatesWorld) {
   // The first run checks all duplicates, because a file may have failed just before dropcast last stopped.
   let isStart = true;
 
-  /** Restarts the duplicates of one file, or all duplicates if null. */
   const awaken = async (id: string | null): Promise<number> => {
     let awakened = 0;
     for (const { id: duplicate, lastFailure } of await store.rows({ group: 'stranded', twin: id })) {

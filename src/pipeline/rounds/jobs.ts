@@ -29,7 +29,6 @@ export function createJobs(clock: Clock, broke: (name: string, error: unknown) =
         .finally(() => running.delete(name));
       running.set(name, done);
     },
-    /** Resolves when all jobs have finished. */
     finished: async (): Promise<void> => {
       await Promise.all(running.values());
     },

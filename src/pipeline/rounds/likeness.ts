@@ -5,7 +5,6 @@ import type { HostedVideo, Likeness } from '../file/failure.ts';
 /** A local file, reduced to what is compared with the service's videos. */
 export interface LocalVideo {
   readonly id: string;
-  /** Titles that its video may have. */
   readonly titles: readonly string[];
   /** Seconds; null if the container does not contain a duration. */
   readonly duration: number | null;

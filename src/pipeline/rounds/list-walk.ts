@@ -1,7 +1,6 @@
 import type { Failure } from '../file/failure.ts';
 import type { ListedPage, RemoteVideo, VideoLibrary } from '../file/ports.ts';
 
-/** The result of reading some pages of the video list. */
 export interface Walked {
   readonly found: readonly RemoteVideo[];
   readonly requests: number;
@@ -16,7 +15,6 @@ interface Round {
   /** The page that revealed where the newest videos are. */
   first: number;
   isOrdered: boolean;
-  /** Number of pages without any wanted video. */
   misses: number;
   hasFound: boolean;
   readonly seen: Set<string>;

@@ -33,9 +33,7 @@ export interface PublishWorld {
 /** A feed that is waiting to be published. Times are epoch milliseconds. */
 export interface FeedWait {
   readonly feed: string;
-  /** When the first waiting file became ready. */
   readonly since: number;
-  /** Number of files waiting for the feed. */
   readonly files: number;
   readonly latestAt: number;
   /** Why the last publish failed, and when the next try is due. */
@@ -203,7 +201,6 @@ export function createPublish(world: PublishWorld) {
   };
 }
 
-/** Combines all reasons for publishing a feed into one request. */
 function together(waiting: readonly FeedBatch[], dueFeeds: readonly DueFeed[]): readonly Batch[] {
   const batches = new Map(waiting.map((batch): [string, Batch] => [batch.feed, { ...batch, due: null }]));
   for (const due of dueFeeds) {

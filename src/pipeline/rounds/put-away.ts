@@ -27,7 +27,6 @@ const mostWaiting = 100_000;
 /** Maximum number of files per round, so that none waits long for another. */
 const atOnce = 8;
 
-/** Carries out `after_ready` for the local files of finished videos. */
 export function createPutAway(world: PutAwayWorld) {
   const { store, rows, logger } = world;
   const waiting = new WaitingFiles(world.clock, world.retry, (at) => world.ringAt?.('put away', at));

@@ -33,7 +33,6 @@ const lookEveryMs = 60_000;
 /** Wait while files are being deleted, because the disk usage figures lag. */
 const recheckMs = 1_000;
 const atOnce = 16;
-/** Number of rows read at a time. */
 const pageSize = 256;
 const freesNothing = 'not deleted although the disk is full: it has other hard links, so that would free nothing';
 /** Wait after the service could not report on a file, or after a folder was unavailable. */

@@ -9,11 +9,9 @@ import { believed } from '../ages.ts';
 export interface RetriesWorld {
   readonly store: RowStore<'retrying'>;
   readonly clock: Clock;
-  /** Lets one file continue after its wait. */
   release(id: string): Promise<void>;
   /** The current policy, which a reload may change. */
   retry(): RetryPolicy;
-  /** Schedules a round for this time on the monotonic clock. */
   ringAt(at: number): void;
 }
 

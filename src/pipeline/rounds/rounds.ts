@@ -78,9 +78,7 @@ export interface RoundsWorld
    * Judges a failed request to the service. @returns the failure as classified: `offline` if other requests fail too
    */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
-  /** Reports a round that failed. */
   broke(round: string, error: unknown): void;
-  /** Called when there is more work to do immediately. */
   wake(): void;
   /** Schedules work for this time on the monotonic clock. Each call replaces the one before with the same name. */
   ringAt(name: string, at: number): void;

@@ -20,9 +20,7 @@ export interface SweepResult {
   readonly failure: Failure | null;
 }
 
-/** The limits of one sweep. */
 export interface SweepAllowance {
-  /** Number of list pages. */
   readonly pages: number;
   /** Number of single-video polls of each kind: for videos that were on no page, and for the reason why one failed. */
   readonly singles: number;
@@ -47,7 +45,6 @@ interface Findings {
  */
 const mostById = { beside: 5, instead: 20 } as const;
 
-/** Number of videos requested per page. */
 const pageSize = 100;
 
 const unlimited: SweepAllowance = { pages: Infinity, singles: Infinity };
@@ -91,7 +88,6 @@ export function createSweepRequests(library: Pick<VideoLibrary, 'list' | 'get'>)
   };
 }
 
-/** Whether a failure affects every request, not only this one. */
 function isOfAll({ kind }: Failure): boolean {
   return kind === 'offline' || kind === 'suspended' || kind === 'throttled';
 }

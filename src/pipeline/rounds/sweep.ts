@@ -26,7 +26,6 @@ export interface SweepWorld {
   ringAt(name: string, at: number): void;
   readonly logger: Logger;
   settings(): { readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number } };
-  /** The requests that may be sent. */
   room(): RequestRoom;
   /** The other needs for requests this hour. */
   wanted(): Promise<Wanted>;
@@ -90,7 +89,6 @@ export function createSweep(world: SweepWorld) {
   let listFailure: Failure | null = null;
   let usualMs: number | null = null;
   let seen: readonly { readonly bytes: number; readonly ms: number }[] = [];
-  /** Time between the last two polls. */
   let unseenMs = 0;
 
   const hand = async (facts: Facts, result: SweepResult, { isAway, areGone }: Verdict): Promise<void> => {
@@ -261,7 +259,6 @@ export function createSweep(world: SweepWorld) {
   };
 
   return {
-    /** Polls if a poll is due. */
     run: sweepIfTime,
     /** Records that a webhook reported changed videos: polls soon, at most once a second. */
     ring,
@@ -279,7 +276,6 @@ export function createSweep(world: SweepWorld) {
   };
 }
 
-/** Videos whose processing times are remembered. */
 const mostSeen = 100;
 
 /** What the failures of a sweep prove about the service and its videos. */

@@ -26,7 +26,6 @@ export class WaitingFiles {
     this.#backoffs = createBackoffs(clock, () => ({ ...retry(), attempts: Infinity }), ringAt);
   }
 
-  /** Returns the ids of files whose next try is due. */
   due(limit: number): readonly string[] {
     return this.#causes
       .keys()
@@ -35,7 +34,6 @@ export class WaitingFiles {
       .toArray();
   }
 
-  /** Adds a file that was waiting before a restart. */
   remember({ id, folder, lastFailure }: Facts): void {
     this.#add(id, causeOf(folder, lastFailure));
   }
@@ -102,7 +100,6 @@ export class WaitingFiles {
   }
 }
 
-/** Files waiting for the same cause. */
 interface Group {
   files: number;
   /** The files of the group that are backing off. */

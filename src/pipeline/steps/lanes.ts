@@ -19,7 +19,6 @@ export const startsRemembered = 1_000;
  */
 const searchedForRecords = 100;
 
-/** Limits on simultaneous uploads. */
 export interface Limits {
   /** Maximum for all folders together, from 1. */
   readonly uploads: number;
@@ -46,7 +45,6 @@ export interface LanesWorld {
   readonly uploadHosts: { isOpen(file: Queued): boolean; admit(file: Queued): boolean; mayCreate(): boolean };
   /** Whether anything may start on this host. */
   readonly mayTake: () => boolean;
-  /** Whether the operator has paused the folder. */
   readonly isPaused: (folder: string) => boolean;
   /**
    * Called when a task has ended. `wasOurs`: there may be more work immediately; false if another worker has the file.
@@ -107,12 +105,10 @@ export class Lanes {
     return state === 'queued' ? this.#whyNotCreated(file) : this.#whyNotSent(file);
   }
 
-  /** Stops further files from starting. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Resolves when all running steps have ended. */
   async drained(): Promise<void> {
     await Promise.all([this.#create.drained(), this.#upload.drained()]);
   }
@@ -126,7 +122,6 @@ export class Lanes {
     this.#upload.slots = limits.uploads;
   }
 
-  /** Restores the turns from before the restart. */
   async #begin(): Promise<void> {
     if (this.#create.turns !== null) return;
     const starts = await this.#world.store.lastStarts(startsRemembered);
@@ -224,7 +219,6 @@ class Lane {
     return [...this.#running.keys()];
   }
 
-  /** Returns the files that occupy a slot. */
   running(): readonly Queued[] {
     return [...this.#running.values()].filter((file) => !this.#isStuck(file));
   }

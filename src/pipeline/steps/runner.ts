@@ -50,7 +50,6 @@ export type Runner = ReturnType<typeof createRunner>;
 export function createRunner(world: RunnerWorld) {
   const { rows, policy, logger } = world;
   const cut = new AbortController();
-  /** Running steps, by file id. */
   const cuts = new Map<string, AbortController>();
   /** Files that must receive an event before any step. */
   const reserved = new Set<string>();
@@ -133,7 +132,6 @@ export function createRunner(world: RunnerWorld) {
     },
     /** Applies an event to a file that no step is working on. @throws any error from the ledger */
     apply,
-    /** Applies an event to a row that the caller holds. */
     applyTo: (row: Row, event: FileEvent): Promise<Applied> => applyEvent(row, event, world),
     /**
      * Applies an event to a file that a step may be working on. Aborts the step if the event is meaningful in that
@@ -225,7 +223,6 @@ function nextStep(facts: Facts): string {
   return facts.notBefore === null ? 'tried again' : `next try not before ${new Date(facts.notBefore).toISOString()}`;
 }
 
-/** Whether a lane can run the file. */
 function isRunnable(facts: Facts): boolean {
   const state = stateOf(facts);
   return state === 'queued' || state === 'awaiting upload';

@@ -2,7 +2,6 @@ import type { Priority } from '../../routing/plan.ts';
 import { priorities } from '../file/queue.ts';
 import type { Queued } from '../file/queue.ts';
 
-/** The properties that decide a file's turn. */
 export type Turn = Pick<Queued, 'folder' | 'priority' | 'isBig' | 'urgency'>;
 
 /**

@@ -1,7 +1,6 @@
 import type { Facts } from '../file/facts.ts';
 import type { Clock } from '../file/ports.ts';
 
-/** An upload in progress. */
 export interface LiveUpload {
   readonly id: string;
   readonly sentBytes: number;
@@ -74,7 +73,6 @@ interface Running extends Omit<LiveUpload, 'bytesPerSecond' | 'idleMs'> {
   readonly movedAt: number;
 }
 
-/** Period over which a speed is averaged. */
 const spanMs = 5_000;
 
 function begun(id: string, sizeBytes: number, clock: Clock): Running {
@@ -90,7 +88,6 @@ const leastShare = 0.1;
 /** Weight of the newest span, chosen so that a change becomes visible within a few spans. */
 const newest = 0.4;
 
-/** Measures a rate while at least one upload is in progress. */
 type SendRate = ReturnType<typeof createSendRate>;
 
 /** @param spanMs shortest meaningful period, because bytes and files arrive in bursts */
@@ -128,7 +125,6 @@ function createSendRate(clock: Clock, spanMs: number) {
       amount += more;
       close();
     },
-    /** Records that the last upload has ended. */
     paused: (): void => {
       close();
       since = null;
