@@ -23,8 +23,6 @@ import {
 } from '@dropcast/client';
 import { believedWait } from './budget-window.ts';
 
-type Verdict = readonly [kind: FailureKind, inDoubt?: boolean];
-
 /**
  * Classifies anything that a client call throws (design section 8), except for errors from reading the local file,
  * which src/disk classifies.
@@ -32,7 +30,7 @@ type Verdict = readonly [kind: FailureKind, inDoubt?: boolean];
 export function toFailure(error: unknown): Failure {
   if (error instanceof AbortedError) return stopped;
   if (!(error instanceof ServiceError)) return localFailure(error);
-  const [kind, inDoubt] = verdictOf(error);
+  const kind = kindOf(error);
   const { retryAfterMs } = error;
   return {
     kind,
@@ -43,7 +41,7 @@ export function toFailure(error: unknown): Failure {
       // The reset of a quota may be hours away.
       retryAfterMs: accountTroubleOf(error) === null ? believedWait(retryAfterMs) : retryAfterMs,
     }),
-    ...(inDoubt === true && { inDoubt }),
+    ...(kind === 'transient' && !(error instanceof RedirectError) && { inDoubt: true }),
   };
 }
 
@@ -52,37 +50,31 @@ export function withOurKey(message: string): string {
   return message.replace('NODE_EXTRA_CA_CERTS', 'tls.ca');
 }
 
-function verdictOf(error: ServiceError): Verdict {
-  if (error instanceof ConnectionError || error instanceof RequestTimeoutError) {
-    return error.sent ? ['transient', true] : ['offline'];
-  }
+function kindOf(error: ServiceError): FailureKind {
+  if (error instanceof ConnectionError || error instanceof RequestTimeoutError)
+    return error.sent ? 'transient' : 'offline';
   // A captive portal redirects every PUT until someone logs in, so the file is not to blame.
-  if (error instanceof RedirectError) return [error.by === 'service' ? 'suspended' : 'transient'];
-  return answerVerdict(error) ?? uploadVerdict(error) ?? ['bug'];
+  if (error instanceof RedirectError) return error.by === 'service' ? 'suspended' : 'transient';
+  if (error instanceof RejectedError) return error.status === 408 || error.status === 425 ? 'transient' : 'permanent';
+  return kinds.find(([type]) => error instanceof type)?.[1] ?? 'bug';
 }
 
-function answerVerdict(error: ServiceError): Verdict | undefined {
-  if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError || error instanceof ForbiddenError) {
-    return ['suspended'];
-  }
-  if (error instanceof NotFoundError) return ['gone'];
-  if (error instanceof RateLimitedError) return ['throttled'];
-  if (error instanceof ServerError || error instanceof UnreadableAnswerError) return ['transient', true];
-  if (error instanceof RejectedError) {
-    return error.status === 408 || error.status === 425 ? ['transient', true] : ['permanent'];
-  }
-  return undefined;
-}
-
-function uploadVerdict(error: ServiceError): Verdict | undefined {
-  if (error instanceof AddressDeadError) return ['address dead'];
+const kinds: readonly (readonly [new (...args: never) => ServiceError, FailureKind])[] = [
+  [UnauthorizedError, 'suspended'],
+  [PaymentRequiredError, 'suspended'],
+  [ForbiddenError, 'suspended'],
+  [NotFoundError, 'gone'],
+  [RateLimitedError, 'throttled'],
+  [ServerError, 'transient'],
+  [UnreadableAnswerError, 'transient'],
+  [AddressDeadError, 'address dead'],
   // Something is already at the address, perhaps these very bytes. The video's status decides whether anything is sent
   // again.
-  if (error instanceof UploadConflictError) return ['transient', true];
-  if (error instanceof UploadServerError || error instanceof UploadStalledError) return ['transient', true];
-  if (error instanceof UploadRejectedError) return ['permanent'];
-  return undefined;
-}
+  [UploadConflictError, 'transient'],
+  [UploadServerError, 'transient'],
+  [UploadStalledError, 'transient'],
+  [UploadRejectedError, 'permanent'],
+];
 
 /** Error codes that indicate that this machine's network is down. */
 const unreachable = new Set(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED']);

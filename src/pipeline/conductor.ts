@@ -6,7 +6,7 @@ import { failureOfMachine, failureOfThrown } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import type { Pause } from './events.ts';
 import type { FileEvent, MachinePolicy } from './file/machine.ts';
-import type { Budget, Clock, CreatedStore, Elsewhere, NoteStore, PauseStore, QueueStore, Turn } from './file/ports.ts';
+import type { Clock, CreatedStore, Elsewhere, NoteStore, PauseStore, QueueStore, Turn } from './file/ports.ts';
 import { queuedOf } from './file/queue.ts';
 import type { RowStore } from './file/row-groups.ts';
 import { isTakenOver } from './file/rows.ts';
@@ -19,16 +19,17 @@ import { createRounds } from './rounds/rounds.ts';
 import type { RoundSettings, RoundsWorld } from './rounds/rounds.ts';
 import { createServiceNames } from './service-names.ts';
 import { createSizeLimits } from './size-limits.ts';
+import type { CreateWorld } from './steps/create.ts';
 import type { RecordedStore } from './steps/delete-video.ts';
 import { Lanes } from './steps/lanes.ts';
-import type { Limits, NoSlot } from './steps/lanes.ts';
+import type { LanesWorld, Limits, NoSlot } from './steps/lanes.ts';
 import { createRunner } from './steps/runner.ts';
 import type { Applied } from './steps/runner.ts';
 import { createSteps } from './steps/steps.ts';
 import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import { createUploads } from './steps/uploads.ts';
 import { createQuota } from './quota.ts';
-import type { QuotaNow } from './quota.ts';
+import type { QuotaWorld } from './quota.ts';
 import { createRefusedCreates } from './refused-creates.ts';
 import { createUploadHosts } from './upload-hosts.ts';
 import { aborted } from './wake-up.ts';
@@ -40,7 +41,12 @@ export interface ConductorSettings extends RoundSettings, Limits {
 
 type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'ringAt' | 'filesPerHour';
 
-export interface ConductorWorld extends Omit<RoundsWorld, Own> {
+export interface ConductorWorld
+  extends
+    Omit<RoundsWorld, Own>,
+    Pick<CreateWorld, 'newToken'>,
+    Pick<LanesWorld, 'uploadsStartAt' | 'mayTake'>,
+    Pick<QuotaWorld, 'quota'> {
   readonly store: RoundsWorld['store'] &
     QueueStore &
     PauseStore &
@@ -48,23 +54,14 @@ export interface ConductorWorld extends Omit<RoundsWorld, Own> {
     NoteStore &
     CreatedStore &
     RowStore<'too large'>;
-  readonly budget: Budget;
-  /** `service.quota` at this moment; null if there is none. */
-  quota(): QuotaNow | null;
-  /** When the timetable allows uploads again (epoch milliseconds); null if they may start now. */
-  uploadsStartAt(): number | null;
   /**
    * Whether nothing in a folder may be touched, because another dropcast instance has it or its file system does not
    * respond.
    */
   isOffLimits(folder: string): boolean;
-  /** Whether this host may accept new work; false while the operator is draining it. */
-  mayTake(): boolean;
   /** Whether this host does the work that only one host of a fleet may do. */
   readonly turn: Turn;
   readonly elsewhere: Elsewhere | null;
-  /** Returns a new token for a create request, never used before. */
-  newToken(): string;
 }
 
 export type Conductor = ReturnType<typeof createConductor>;

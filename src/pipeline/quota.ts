@@ -67,7 +67,7 @@ export function createQuota(world: QuotaWorld) {
     if (before !== null && clock.elapsed() - before.at < atMostMs) return before.used;
     const stored = await usedIn(store, quota);
     // The row of a record that was created just now may not be written yet.
-    const used = before === null ? stored : largest(before.used, stored);
+    const used = before === null ? stored : combined(before.used, stored, Math.max);
     counted = { since, at: clock.elapsed(), used };
     return used;
   };
@@ -186,37 +186,27 @@ export function refusalOfAll(pauses: readonly Pause[]): Pause | null {
 }
 
 export function roomOfQuota({ most, since, until }: QuotaNow, used: QuotaAmount, nowMs: number): QuotaRoom {
-  const left = {
-    videos: Math.max(0, most.videos - used.videos),
-    bytes: Math.max(0, most.bytes - used.bytes),
-    minutes: Math.max(0, most.minutes - used.minutes),
-  };
+  const left = combined(most, used, (all, spent) => Math.max(0, all - spent));
   const minutesPerVideo = used.videos === 0 ? null : used.minutes / used.videos;
   return { left, most, minutesPerVideo, resetsInMs: Math.max(0, until - nowMs), periodMs: until - since };
 }
 
 const limits = ['videos', 'bytes', 'minutes'] as const satisfies readonly (keyof QuotaAmount)[];
 
-function sum(one: QuotaAmount, other: QuotaAmount): QuotaAmount {
-  return {
-    videos: one.videos + other.videos,
-    bytes: one.bytes + other.bytes,
-    minutes: one.minutes + other.minutes,
-  };
+function combined(one: QuotaAmount, other: QuotaAmount, how: (one: number, other: number) => number): QuotaAmount {
+  const [videos, bytes, minutes] = [
+    how(one.videos, other.videos),
+    how(one.bytes, other.bytes),
+    how(one.minutes, other.minutes),
+  ];
+  return { videos, bytes, minutes };
 }
 
-function largest(one: QuotaAmount, other: QuotaAmount): QuotaAmount {
-  return {
-    videos: Math.max(one.videos, other.videos),
-    bytes: Math.max(one.bytes, other.bytes),
-    minutes: Math.max(one.minutes, other.minutes),
-  };
-}
+const sum = (one: QuotaAmount, other: QuotaAmount): QuotaAmount => combined(one, other, (a, b) => a + b);
 
 function spentWords({ most, per }: QuotaNow, limit: keyof QuotaAmount, used: QuotaAmount): string {
-  const figure = (value: number): string => String(Math.floor(value));
   const period = per === 'day' ? 'today' : 'this month';
-  return `service.quota: ${figure(used[limit])} of ${figure(most[limit])} ${limit} are used ${period}`;
+  return `service.quota: ${Math.floor(used[limit])} of ${Math.floor(most[limit])} ${limit} are used ${period}`;
 }
 
 const waits = (message: string, retryAfterMs: number): Failure => ({

@@ -190,7 +190,8 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       else for (const kind of kinds) await askFor(kind, signal);
       planNext();
     },
-    unknown: (): readonly UnknownName[] => [...unknown.values()].map(({ kind, name, since }) => ({ kind, name, since })),
+    unknown: (): readonly UnknownName[] =>
+      [...unknown.values()].map(({ kind, name, since }) => ({ kind, name, since })),
     /** Returns the lists as the service last sent them; null if it never did. */
     known: (): NamesOfService | null => {
       const [channel, feed] = [lists.get('channel'), lists.get('feed')];

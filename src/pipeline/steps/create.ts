@@ -28,6 +28,7 @@ export interface CreateWorld extends TwinWorld {
   readonly unconfirmed: UnconfirmedCreates;
   readonly sizeLimits: Pick<SizeLimits, 'whyNot'>;
   readonly quota: Pick<Quota, 'admit' | 'created'>;
+  /** Returns a new token, never used before. */
   newToken(): string;
 }
 

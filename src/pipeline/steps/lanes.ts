@@ -43,7 +43,7 @@ export interface LanesWorld {
   readonly isOffLimits: (folder: string) => boolean;
   /** Whether a file could be sent now, and whether it may start, given that its upload host may be unreachable. */
   readonly uploadHosts: { isOpen(file: Queued): boolean; admit(file: Queued): boolean; mayCreate(): boolean };
-  /** Whether anything may start on this host. */
+  /** Whether this host may accept new work; false while the operator is draining it. */
   readonly mayTake: () => boolean;
   readonly isPaused: (folder: string) => boolean;
   /**

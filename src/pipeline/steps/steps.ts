@@ -1,39 +1,28 @@
-import type { Budget, Elsewhere, LocalFiles, Receipts, VideoHost, Clock } from '../file/ports.ts';
-import type { CountStore } from '../file/selection.ts';
+import type { Elsewhere, LocalFiles } from '../file/ports.ts';
 import type { Facts } from '../file/facts.ts';
-import type { RowStore } from '../file/row-groups.ts';
 import type { Failure } from '../file/failure.ts';
-import type { Quota } from '../quota.ts';
 import type { RefusedCreates } from '../refused-creates.ts';
 import type { ServiceNames } from '../service-names.ts';
 import type { SizeLimits } from '../size-limits.ts';
 import { createAges } from '../ages.ts';
-import type { RecordedStore } from './delete-video.ts';
 import { createRecord } from './create.ts';
+import type { CreateWorld } from './create.ts';
 import { rememberingHashes } from './duplicates.ts';
 import type { RunnerWorld } from './runner.ts';
-import type { UnconfirmedCreates } from './unconfirmed-creates.ts';
 import { uploadFile } from './upload.ts';
 import type { UploadWorld } from './upload.ts';
 import type { Uploads } from './uploads.ts';
 
-export interface StepsWorld {
-  readonly store: RowStore<'twins'> & CountStore & RecordedStore;
-  readonly host: VideoHost;
+interface StepsWorld
+  extends
+    Omit<CreateWorld, 'passing' | 'binding' | 'local' | 'sizeLimits'>,
+    Pick<UploadWorld, 'uploadHosts' | 'uploadsStartAt'> {
   readonly local: LocalFiles;
   readonly elsewhere: Pick<Elsewhere, 'hashOf'> | null;
-  readonly budget: Pick<Budget, 'take'>;
-  readonly receipts: Receipts;
-  readonly clock: Clock;
-  readonly unconfirmed: UnconfirmedCreates;
   readonly uploads: Uploads;
-  readonly uploadHosts: UploadWorld['uploadHosts'];
   readonly names: Pick<ServiceNames, 'whyNot'>;
   readonly sizeLimits: SizeLimits;
   readonly refusedCreates: Pick<RefusedCreates, 'admit'>;
-  readonly quota: Pick<Quota, 'admit' | 'created'>;
-  uploadsStartAt(): number | null;
-  newToken(): string;
 }
 
 /**
@@ -48,7 +37,7 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
     const told = await world.elsewhere?.hashOf(facts, AbortSignal.any([signal, stopping]));
     return told ? { ok: true, value: told } : ownHash(facts, signal);
   };
-  const create = {
+  const create: CreateWorld = {
     ...world,
     passing,
     binding: new Set<string>(),
@@ -59,9 +48,7 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
         (facts.videoId === null ? whyNotCreated(facts, world) : null) ?? world.local.check(facts),
       hash: hashAnywhere,
     },
-    budget: {
-      take: (priority, signal) => world.budget.take(priority, AbortSignal.any([signal, stopping])),
-    } satisfies Pick<Budget, 'take'>,
+    budget: { take: (priority, signal) => world.budget.take(priority, AbortSignal.any([signal, stopping])) },
   };
   const deadTimes = createAges(
     world.clock,
