@@ -29,6 +29,6 @@ function ruleOf(
 ): Rule | undefined {
   if (plan === null) return undefined;
   const known = rules.find(({ key }) => key === plan.rule);
-  const isOf = ({ match }: Rule): boolean => compileMatch(match).match(path) !== null;
+  const isOf = ({ match }: Rule): boolean => compileMatch(match)(path) !== null;
   return disposal === 'moved' || (known !== undefined && isOf(known)) ? known : rules.find(isOf);
 }

@@ -8,18 +8,14 @@ import { createRows } from '../pipeline/file/rows.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import type { Runner } from '../pipeline/steps/runner.ts';
 import { createIntake } from './intake.ts';
-import type { Intake } from './intake.ts';
 
 export type RehearsalLedger = Pick<IntakeStore, 'atPath' | 'atLocation' | 'pathsNamed'> & Pick<FileStore, 'load'>;
 
-/** An intake that decides like the real one but writes nothing. */
-export interface Rehearsal {
-  readonly intake: Intake;
-  readonly ledger: RehearsalLedger;
-  rows(): readonly Facts[];
-}
+export type Rehearsal = ReturnType<typeof createRehearsal>;
 
 /**
+ * Creates an intake that decides like the real one but writes nothing. `rows` returns the rows that would have changed.
+ *
  * @param ledger the current rows; null for none
  * @param world.local reads a file if only its content decides
  */
@@ -30,7 +26,7 @@ export function createRehearsal(
     readonly local: Pick<LocalFiles, 'hash' | 'checksums'>;
     exists(folder: string, path: string): Promise<boolean>;
   },
-): Rehearsal {
+) {
   const store = new Overlay(ledger);
   const rows = createRows({ store, events: { emit: () => undefined } });
   let ids = 0;
@@ -41,7 +37,7 @@ export function createRehearsal(
     runner: { apply: (id, event) => apply(rows, world.clock, id, event) },
     newId: () => `new ${(ids += 1)}`,
   });
-  return { intake, ledger: store, rows: () => store.changed() };
+  return { intake, ledger: store as RehearsalLedger, rows: () => store.changed() };
 }
 
 /** Applies the machine's decision without running a step or emitting an event. */

@@ -48,21 +48,7 @@ export type Accepted =
   /** Only the file's content decides, so `compare` must read it. */
   | 'unread';
 
-export interface Intake {
-  /**
-   * Accepts a complete file. Idempotent. `busy`: a step is working on the file; offer it again later. `unread`: nothing
-   * was decided.
-   */
-  accept(arrival: Arrival): Promise<Accepted>;
-  /** Reads a file that `accept` left unread, and decides. `unread`: not possible now, or the signal was aborted. */
-  compare(arrival: Arrival, signal: AbortSignal): Promise<Accepted>;
-  /** Inserts a held row for a directory that dropcast may not open, so that lists of held files show it. */
-  closed(directory: ClosedDirectory, folder: Pick<FolderConfig, 'onDuplicate' | 'afterReady'>): Promise<void>;
-  /** Records that a path no longer exists. `busy`: a step is working on the file; report it again later. */
-  gone(folder: string, path: string): Promise<Applied>;
-  /** Applies a new route to a known file, after its sidecar, its checksum or the configuration changed. */
-  reroute(facts: Facts, route: Route): Promise<Accepted>;
-}
+export type Intake = ReturnType<typeof createIntake>;
 
 /**
  * Creates the intake that turns complete files into rows. It decides whether a file is new, known, renamed or changed,
@@ -70,7 +56,7 @@ export interface Intake {
  *
  * @param world.newId creates the id of a new row
  */
-export function createIntake(world: IntakeWorld): Intake {
+export function createIntake(world: IntakeWorld) {
   const accepting = new Set<string>();
   /** Takes one arrival per path at a time: the watcher, `dropcast add` and a comparison may offer the same file. */
   const alone = async (arrival: Arrival, read: Read | null): Promise<Accepted> => {
@@ -84,14 +70,24 @@ export function createIntake(world: IntakeWorld): Intake {
     }
   };
   return {
-    accept: (arrival) => alone(arrival, null),
-    compare: (arrival, signal) => alone(arrival, (facts) => world.local.hash(facts, signal)),
-    closed: (directory, folder) => closed(directory, folder, world),
-    reroute: async (facts, route) => {
+    /**
+     * Accepts a complete file. Idempotent. `busy`: a step is working on the file; offer it again later. `unread`:
+     * nothing was decided.
+     */
+    accept: (arrival: Arrival): Promise<Accepted> => alone(arrival, null),
+    /** Reads a file that `accept` left unread, and decides. `unread`: not possible now, or the signal was aborted. */
+    compare: (arrival: Arrival, signal: AbortSignal): Promise<Accepted> =>
+      alone(arrival, (facts) => world.local.hash(facts, signal)),
+    /** Inserts a held row for a directory that dropcast may not open, so that lists of held files show it. */
+    closed: (directory: ClosedDirectory, folder: Pick<FolderConfig, 'onDuplicate' | 'afterReady'>): Promise<void> =>
+      closed(directory, folder, world),
+    /** Applies a new route to a known file, after its sidecar, its checksum or the configuration changed. */
+    reroute: async (facts: Facts, route: Route): Promise<Accepted> => {
       const news = facts.lastFailure?.kind === 'mismatch' ? await checksumNews(facts, world) : null;
       return news ?? reroute(facts, route, world);
     },
-    gone: async (folder, path) => {
+    /** Records that a path no longer exists. `busy`: a step is working on the file; report it again later. */
+    gone: async (folder: string, path: string): Promise<Applied> => {
       const facts = await world.store.atPath(folder, path);
       return facts === null ? 'ignored' : world.runner.apply(facts.id, { type: 'FILE_GONE' });
     },

@@ -27,7 +27,7 @@ import type { FolderClaimant } from '../watch/root-mark.ts';
 import { FolderWatcher } from '../watch/watcher.ts';
 import { arrivalOf, routeOf } from './arrival.ts';
 import type { Arrival } from './arrival.ts';
-import { Comparisons } from './comparisons.ts';
+import { createComparisons } from './comparisons.ts';
 import { FirstStart, recordedIn, whyNotOlder } from './first-start.ts';
 import type { DoubtRows } from './first-start.ts';
 import { createRouter, videosNamedLike } from './folder-router.ts';
@@ -80,7 +80,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
   readonly watcher: FolderWatcher;
   readonly #world: FolderWorld;
   readonly #first: FirstStart;
-  readonly #comparisons: Comparisons;
+  readonly #comparisons: ReturnType<typeof createComparisons>;
   readonly #lone = new LoneSidecars();
   #state: RootState | null = null;
   #isScanned = false;
@@ -97,7 +97,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     this.#world = world;
     this.router = createRouter(folder, movedBy);
     this.#first = new FirstStart(folder, world.ledger);
-    this.#comparisons = new Comparisons({ logger, compare: (file, signal) => this.#compare(file, signal) });
+    this.#comparisons = createComparisons({ logger, compare: (file, signal) => this.#compare(file, signal) });
     const settings = this.router.watchSettings(nested);
     this.watcher = new FolderWatcher({ folder: settings, sink: this, known, logger, owner, roots });
   }

@@ -1,21 +1,15 @@
 import { posix } from 'node:path';
 import { composed } from './text.ts';
 
+export type DoneMarker = ReturnType<typeof createDoneMarker>;
+
 /**
  * Relates files to the markers that declare them complete, such as `clip.mp4.done` for `clip.mp4`. All paths are
  * relative to the folder.
+ *
+ * @param template a file name with `{name}` and `{ext}` of the marked file, already accepted by `lintDoneMarker`
  */
-export interface DoneMarker {
-  /** The path of the marker for a file. The name on disk may have a different Unicode form. */
-  markerOf(path: string): string;
-  /** Whether a file with this name can be a marker. Markers are never uploaded. */
-  isMarker(path: string): boolean;
-  /** The prefix, up to a dot or the end, shared by all paths that a marker can mark. */
-  stemOf(markerPath: string): string;
-}
-
-/** @param template a file name with `{name}` and `{ext}` of the marked file, already accepted by `lintDoneMarker` */
-export function createDoneMarker(template: string): DoneMarker {
+export function createDoneMarker(template: string) {
   // Names may contain line breaks, which `.` matches only with the `s` flag.
   const isOf = new RegExp(`^${composed(template).replaceAll(PIECE, patternOf)}$`, 'su');
   const nameIn = (path: string): string | undefined => {
@@ -23,7 +17,8 @@ export function createDoneMarker(template: string): DoneMarker {
     return (isOf.exec(base) ?? isOf.exec(composed(base)))?.groups?.['name'];
   };
   return {
-    markerOf: (path) => {
+    /** The path of the marker for a file. The name on disk may have a different Unicode form. */
+    markerOf: (path: string): string => {
       const { dir, name, ext } = posix.parse(path);
       const values: Readonly<Record<string, string>> = { '{name}': name, '.{ext}': ext, '{ext}': ext.slice(1) };
       return posix.join(
@@ -31,8 +26,10 @@ export function createDoneMarker(template: string): DoneMarker {
         template.replaceAll(PIECE, (piece) => values[piece] ?? piece),
       );
     },
-    isMarker: (path) => nameIn(path) !== undefined,
-    stemOf: (path) => posix.join(posix.dirname(path), nameIn(path) ?? ''),
+    /** Whether a file with this name can be a marker. Markers are never uploaded. */
+    isMarker: (path: string): boolean => nameIn(path) !== undefined,
+    /** The prefix, up to a dot or the end, shared by all paths that a marker can mark. */
+    stemOf: (path: string): string => posix.join(posix.dirname(path), nameIn(path) ?? ''),
   };
 }
 

@@ -34,7 +34,7 @@ const SIDECAR_KEYS = ['title', 'description', 'tags', 'channel', 'publish'] as c
 /** Like `route`, but with a verdict on every rule. */
 export function explainRoute(rules: readonly Rule[], file: RoutedFile, sidecar: Sidecar | null): Explanation {
   const decided = route(rules, file, sidecar);
-  const taker = rules.find((rule) => compileMatch(rule.match).match(file.path) !== null);
+  const taker = rules.find((rule) => compileMatch(rule.match)(file.path) !== null);
   return {
     path: file.path,
     rules: rules.map((rule) => verdict(rule, file.path, taker)),
@@ -44,7 +44,7 @@ export function explainRoute(rules: readonly Rule[], file: RoutedFile, sidecar: 
 }
 
 function verdict(rule: Rule, path: string, taker: Rule | undefined): RuleVerdict {
-  const captures = compileMatch(rule.match).match(path);
+  const captures = compileMatch(rule.match)(path);
   const about = { rule: rule.key, line: rule.line, match: rule.match, captures: captures ?? {} };
   if (captures === null) return { ...about, matched: false, reason: whyNot(rule.match, path) };
   if (rule === taker) return { ...about, matched: true, reason: null };
@@ -92,7 +92,7 @@ const GENERAL = 'the path does not match the pattern';
 function partMisfit(pattern: string, part: string): string | null {
   // An alternative with a slash spans several segments, so comparing it with one segment would give a wrong reason.
   if (pattern.includes('/')) return GENERAL;
-  if (compileMatch(pattern).match(part) !== null) return null;
+  if (compileMatch(pattern)(part) !== null) return null;
   const isPlain = !/[*?[{]/u.test(pattern);
   return `${quoted(part)} ${isPlain ? 'is not' : 'does not match'} ${quoted(pattern)}`;
 }
@@ -112,7 +112,7 @@ export interface LikelyCause {
  * it. The suggested change is verified to produce a match. Pure.
  */
 export function likelyCause(pattern: string, path: string): LikelyCause | null {
-  if (compileMatch(pattern).match(path) !== null) return null;
+  if (compileMatch(pattern)(path) !== null) return null;
   return bySpaces(pattern, path) ?? byCase(pattern, path) ?? byStars(pattern, path) ?? byFolder(pattern, path);
 }
 
@@ -121,7 +121,7 @@ function bySpaces(pattern: string, path: string): LikelyCause | null {
     .split('/')
     .map((part) => part.trim())
     .join('/');
-  if (trimmed === path || compileMatch(pattern).match(trimmed) === null) return null;
+  if (trimmed === path || compileMatch(pattern)(trimmed) === null) return null;
   const part = path.split('/').find((one) => one !== one.trim()) ?? '';
   const where = part.trimStart() === part ? 'end' : 'beginning';
   return { why: `the name ${quoted(part)} has a space at the ${where}`, path: trimmed };
@@ -143,7 +143,7 @@ function byCase(pattern: string, path: string): LikelyCause | null {
     path.replace(extension, (text) => text.toLowerCase()),
     asWritten.join('/').replace(extension, (text) => text.toLowerCase()),
   );
-  const matching = variants.find((variant) => compileMatch(pattern).match(variant) !== null);
+  const matching = variants.find((variant) => compileMatch(pattern)(variant) !== null);
   return matching === undefined
     ? null
     : { why: 'the case differs: upper and lower case matter in rules', path: matching };
@@ -155,7 +155,7 @@ function byStars(pattern: string, path: string): LikelyCause | null {
     if (!part.includes('*') || part === '**') continue;
     const wider = part === '*' && i === parts.length - 1 ? '**' : `**/${part}`;
     const widened = [...parts.slice(0, i), wider, ...parts.slice(i + 1)].join('/');
-    if (compileMatch(widened).match(path) !== null)
+    if (compileMatch(widened)(path) !== null)
       return { why: `\`*\` does not cross folders: write ${quoted(widened)}`, pattern: widened };
   }
   return null;
@@ -163,13 +163,13 @@ function byStars(pattern: string, path: string): LikelyCause | null {
 
 function byFolder(pattern: string, path: string): LikelyCause | null {
   const deeper = `**/${pattern}`;
-  if (!pattern.startsWith('**') && compileMatch(deeper).match(path) !== null)
+  if (!pattern.startsWith('**') && compileMatch(deeper)(path) !== null)
     return {
       why: `the pattern is for the top of the folder, and the file lies deeper: write ${quoted(deeper)}`,
       pattern: deeper,
     };
   const inside = `${pattern.replace(/\/$/u, '')}/**`;
-  if (compileMatch(inside).match(path) !== null)
+  if (compileMatch(inside)(path) !== null)
     return { why: `the pattern names a folder, not what is in it: write ${quoted(inside)}`, pattern: inside };
   return null;
 }

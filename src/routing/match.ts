@@ -4,27 +4,22 @@ import { parseGlob } from './glob.ts';
 /** The text matched by each `{name}` in a glob, keyed by name. */
 export type Captures = Readonly<Record<string, string>>;
 
-export interface Matcher {
-  /** Returns the captures if the whole path matches, else null. The path is relative, with `/`. Never throws. */
-  match(path: string): Captures | null;
-}
-
 /**
  * Compiles a rule's glob. Case matters, names that start with a dot are not special, and captures match as few
  * characters as possible, from left to right. `news/**` matches everything inside `news`, but not a file called `news`.
  *
  * An invalid glob matches nothing; `lintRules` reports it and the configuration is rejected. A match takes at most
  * (glob length) × (path length) steps for any file name.
+ *
+ * @returns the captures of a relative path with `/`; null if the whole path does not match. Never throws
  */
-export function compileMatch(glob: string): Matcher {
+export function compileMatch(glob: string): (path: string) => Captures | null {
   const parsed = parseGlob(glob);
-  if (!parsed.ok) return { match: () => null };
+  if (!parsed.ok) return () => null;
   const { program } = parsed;
-  return {
-    match(path) {
-      const texts = runProgram(program, codePoints(path));
-      return texts && Object.fromEntries(program.captures.map((name, i) => [name, texts[i] ?? '']));
-    },
+  return (path) => {
+    const texts = runProgram(program, codePoints(path));
+    return texts && Object.fromEntries(program.captures.map((name, i) => [name, texts[i] ?? '']));
   };
 }
 

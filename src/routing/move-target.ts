@@ -1,14 +1,6 @@
 import { parseTemplate } from './template.ts';
 import type { TemplatePart } from './template.ts';
 
-/** Where `after_ready: move` puts files. All paths are relative to the folder, with `/`. */
-export interface MoveTarget {
-  /** Whether a file is below a directory that the template can produce. */
-  holdsFile(path: string): boolean;
-  /** Whether the template can produce this directory or one of its ancestors. */
-  holdsDirectory(path: string): boolean;
-}
-
 /**
  * Matches the directories that a move template can produce, so that nothing in them counts as new. A file that was
  * moved there is done, even if it has no row. If the template begins with fixed text, everything below that directory
@@ -17,15 +9,17 @@ export interface MoveTarget {
  * @returns null for a template that can produce any directory, such as `{name}`; only the ledger can recognise moved
  *   files then. `isVague` detects such templates
  */
-export function moveTarget(template: string): MoveTarget | null {
+export function moveTarget(template: string) {
   const segments = segmentsOf(template);
   if (!segments.some(isTelling)) return null;
   const firstWord = segments.findIndex((parts) => !isFixed(parts));
   const beginning = firstWord > 0 ? segments.slice(0, firstWord) : segments;
   const pattern = new RegExp(`^${beginning.map(patternOf).join('')}`, 'su');
   return {
-    holdsFile: (path) => pattern.test(path),
-    holdsDirectory: (path) => pattern.test(`${path}/`),
+    /** Whether a file is below a directory that the template can produce. */
+    holdsFile: (path: string): boolean => pattern.test(path),
+    /** Whether the template can produce this directory or one of its ancestors. */
+    holdsDirectory: (path: string): boolean => pattern.test(`${path}/`),
   };
 }
 

@@ -17,7 +17,7 @@ export interface RoutedFile {
  */
 export function route(rules: readonly Rule[], file: RoutedFile, sidecar: Sidecar | null): Route {
   for (const rule of rules) {
-    const captures = compileMatch(rule.match).match(file.path);
+    const captures = compileMatch(rule.match)(file.path);
     if (captures !== null) return { kind: 'take', plan: planFor(rule, { ...file, captures }, sidecar) };
   }
   return { kind: 'held', code: 'no_rule', why: 'no rule matches' };

@@ -23,7 +23,10 @@ test('a 429 with Retry-After 1800 on a create while 20 uploads run: no request b
     limit: 1_000,
     clock,
   });
-  const budget = budgetOf(gate, createUnsentCreates(() => 0));
+  const budget = budgetOf(
+    gate,
+    createUnsentCreates(() => 0),
+  );
   const { host, library } = service;
   let isLimited = false;
   const polls = new AbortController();

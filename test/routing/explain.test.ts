@@ -48,8 +48,8 @@ test('what it names is true: with that change the path matches', () => {
       const cause = likelyCause(pattern, path);
       if (cause === null) return;
       claims += 1;
-      expect(compileMatch(pattern).match(path)).toBeNull();
-      expect(compileMatch(cause.pattern ?? pattern).match(cause.path ?? path)).not.toBeNull();
+      expect(compileMatch(pattern)(path)).toBeNull();
+      expect(compileMatch(cause.pattern ?? pattern)(cause.path ?? path)).not.toBeNull();
     }),
     { numRuns: 3_000 },
   );

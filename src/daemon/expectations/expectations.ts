@@ -183,7 +183,7 @@ function adopted(before: readonly Watched[], folders: Config['folders']): readon
 
 function newlyWatched(folder: string, expectation: Expectation): Watched {
   const { match, by, from, days, count, zone, until, graceMs } = expectation;
-  const { match: matches } = compileMatch(match);
+  const matches = compileMatch(match);
   return {
     key: JSON.stringify([folder, match, by, from, days, count, zone, until, graceMs]),
     folder,

@@ -32,19 +32,7 @@ export interface Row {
   sends(): void;
 }
 
-export interface Rows {
-  /**
-   * Claims a row, works on it and releases it, even if the work throws.
-   *
-   * @returns the result of the work; null when another worker holds the row or it does not exist
-   */
-  claim<T>(id: string, work: (row: Row) => Promise<T>): Promise<T | null>;
-  isHeld(id: string): boolean;
-  held(): readonly string[];
-  insert: IntakeStore['insert'];
-  /** Resolves when this row has been released or, without an id, when every row held now has been. */
-  released(id?: string): Promise<void>;
-}
+export type Rows = ReturnType<typeof createRows>;
 
 /** Thrown by `write` when another worker has taken the claim. Nothing was written. */
 export class LostClaimError extends Error {
@@ -69,7 +57,7 @@ export function isTakenOver(error: unknown): boolean {
 export function createRows(world: {
   readonly store: Pick<FileStore, 'save'> & Claims & Pick<IntakeStore, 'insert'>;
   readonly events: Events;
-}): Rows {
+}) {
   const { store, events } = world;
   const held = new Map<string, Promise<unknown>>();
 
@@ -77,79 +65,74 @@ export function createRows(world: {
     const claim = await store.claim(id);
     if (claim === null) return null;
     try {
-      return await task(new HeldRow(claim, store, events));
+      return await task(heldRow(claim, store, events));
     } finally {
       await claim.release();
     }
   };
 
   return {
-    claim: async (id, task) => {
+    /**
+     * Claims a row, works on it and releases it, even if the work throws.
+     *
+     * @returns the result of the work; null when another worker holds the row or it does not exist
+     */
+    claim: async <T>(id: string, task: (row: Row) => Promise<T>): Promise<T | null> => {
       if (held.has(id)) return null;
       const done = work(id, task).finally(() => held.delete(id));
       held.set(id, done);
       return done;
     },
-    isHeld: (id) => held.has(id),
-    held: () => [...held.keys()],
-    insert: async (facts, instead) => {
+    isHeld: (id: string): boolean => held.has(id),
+    held: (): readonly string[] => [...held.keys()],
+    insert: async (facts: Facts, instead?: string): Promise<void> => {
       await store.insert(facts, instead);
       events.emit({ type: 'file', before: null, facts, note: facts.why });
     },
-    released: async (id) => {
+    /** Resolves when this row has been released or, without an id, when every row held now has been. */
+    released: async (id?: string): Promise<void> => {
       await Promise.allSettled([...held].filter(([one]) => one === (id ?? one)).map(([, done]) => done));
     },
   };
 }
 
-class HeldRow implements Row {
-  readonly lost: AbortSignal;
-  readonly #claim: Claim;
-  readonly #store: Pick<FileStore, 'save'>;
-  readonly #events: Events;
-  #facts: Facts;
-  #writing: Promise<unknown> = Promise.resolve();
-
-  constructor(claim: Claim, store: Pick<FileStore, 'save'>, events: Events) {
-    this.#facts = claim.facts;
-    this.lost = claim.lost;
-    this.#claim = claim;
-    this.#store = store;
-    this.#events = events;
-  }
-
-  get facts(): Facts {
-    return this.#facts;
-  }
-
-  /** Runs writes one after the other, because each builds on the revision of the one before. */
-  write(change: Partial<Facts>, note?: string): Promise<Facts> {
-    const written = this.#writing.then(() => this.#write(change, note));
-    this.#writing = written.catch(() => undefined);
-    return written;
-  }
-
-  sends(): void {
-    this.#claim.sends();
-  }
-
-  async confirm(): Promise<void> {
-    if (this.lost.aborted || !(await this.#claim.renew())) throw lostClaim(this.#facts);
-    // The claim may have been lost while the answer was in transit.
-    if (this.lost.aborted) throw lostClaim(this.#facts);
-  }
-
-  async #write(change: Partial<Facts>, note: string | undefined): Promise<Facts> {
-    const before = this.#facts;
+function heldRow(claim: Claim, store: Pick<FileStore, 'save'>, events: Events): Row {
+  const { lost } = claim;
+  let { facts } = claim;
+  let writing: Promise<unknown> = Promise.resolve();
+  const requireClaim = (): void => {
+    if (lost.aborted) throw lostClaim(facts);
+  };
+  const write = async (change: Partial<Facts>, note: string | undefined): Promise<Facts> => {
+    const before = facts;
     // The caller may pass whole facts. Their revision is ignored; only the ledger's revision shows whether another
     // worker wrote.
     const wanted = { ...before, ...change, rev: before.rev };
     if (isSame(before, wanted, change)) return before;
-    if (this.lost.aborted) throw lostClaim(before);
-    this.#facts = await this.#store.save(wanted, note);
-    this.#events.emit({ type: 'file', before, facts: this.#facts, note: note ?? null });
-    return this.#facts;
-  }
+    requireClaim();
+    facts = await store.save(wanted, note);
+    events.emit({ type: 'file', before, facts, note: note ?? null });
+    return facts;
+  };
+  return {
+    get facts() {
+      return facts;
+    },
+    lost,
+    sends: () => claim.sends(),
+    // One write after the other, because each builds on the revision of the one before.
+    write: (change, note) => {
+      const written = writing.then(() => write(change, note));
+      writing = written.catch(() => undefined);
+      return written;
+    },
+    confirm: async () => {
+      requireClaim();
+      // The claim may have been lost while the answer was in transit.
+      if (!(await claim.renew())) throw lostClaim(facts);
+      requireClaim();
+    },
+  };
 }
 
 function lostClaim({ id }: Facts): LostClaimError {

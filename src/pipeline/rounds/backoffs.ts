@@ -9,10 +9,7 @@ const hopeless: ReadonlySet<FailureKind> = new Set(['permanent', 'gone', 'change
 /**
  * Backoff for work that is not a step of a file: feeds, late metadata, files to put away. Kept in memory, so everything
  * is retried immediately after a restart.
- */
-export type Backoffs = ReturnType<typeof createBackoffs>;
-
-/**
+ *
  * @param retry the current policy, which a reload may change
  * @param ringAt receives the time of the earliest next try on the monotonic clock; each call replaces the one before
  */

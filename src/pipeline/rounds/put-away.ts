@@ -6,7 +6,7 @@ import type { Failure } from '../file/failure.ts';
 import type { Clock, FileAt, LocalFiles } from '../file/ports.ts';
 import type { RowStore } from '../file/row-groups.ts';
 import type { Row, Rows } from '../file/rows.ts';
-import { WaitingFiles } from './waiting-files.ts';
+import { createWaitingFiles } from './waiting-files.ts';
 import type { Logger } from '../../log/logger.ts';
 
 export interface PutAwayWorld {
@@ -29,7 +29,7 @@ const atOnce = 8;
 
 export function createPutAway(world: PutAwayWorld) {
   const { store, rows, logger } = world;
-  const waiting = new WaitingFiles(world.clock, world.retry, (at) => world.ringAt?.('put away', at));
+  const waiting = createWaitingFiles(world.clock, world.retry, (at) => world.ringAt?.('put away', at));
   let isStart = true;
 
   const rememberWaiting = async (): Promise<void> => {

@@ -5,99 +5,87 @@ import type { Clock } from '../file/ports.ts';
 import type { ReasonCode } from '../file/reasons.ts';
 import { folderAway } from '../pause.ts';
 import { createBackoffs } from './backoffs.ts';
-import type { Backoffs } from './backoffs.ts';
 
 /**
- * Files that could not be put away and will be tried again, with the time and cause of each wait. Kept in memory, so
- * everything is retried immediately after a restart.
+ * Keeps the files that could not be put away and will be tried again, with the time and cause of each wait. Kept in
+ * memory, so everything is retried immediately after a restart.
+ *
+ * @param retry sets the pace of the tries; their number is unlimited, because a disk that refuses today may work
+ *   tomorrow
  */
-export class WaitingFiles {
-  readonly #backoffs: Backoffs;
+export function createWaitingFiles(clock: Clock, retry: () => RetryPolicy, ringAt?: (at: number) => void) {
+  const backoffs = createBackoffs(clock, () => ({ ...retry(), attempts: Infinity }), ringAt);
   /** Id → cause. A cause applies to all files of its folder. */
-  readonly #causes = new Map<string, string>();
+  const causes = new Map<string, string>();
   /** Groups by cause, so that with 100,000 files none has to be compared with all the others. */
-  readonly #groups = new Map<string, Group>();
+  const groups = new Map<string, Group>();
 
-  /**
-   * @param retry sets the pace of the tries; their number is unlimited, because a disk that refuses today may work
-   *   tomorrow
-   */
-  constructor(clock: Clock, retry: () => RetryPolicy, ringAt?: (at: number) => void) {
-    this.#backoffs = createBackoffs(clock, () => ({ ...retry(), attempts: Infinity }), ringAt);
-  }
-
-  due(limit: number): readonly string[] {
-    return this.#causes
-      .keys()
-      .filter((id) => !this.#backoffs.isBackingOff(id))
-      .take(limit)
-      .toArray();
-  }
-
-  remember({ id, folder, lastFailure }: Facts): void {
-    this.#add(id, causeOf(folder, lastFailure));
-  }
-
-  /** @returns null if a retry cannot help; otherwise whether this is the first file with this cause */
-  wait({ id, folder }: Facts, failure: Failure): 'first' | 'further' | null {
-    if (!this.#backoffs.retryAfter(id, failure)) return null;
-    const cause = causeOf(folder, failure);
-    const isFirst = !this.#groups.has(cause);
-    this.#add(id, cause).tried.add(id);
-    return isFirst ? 'first' : 'further';
-  }
-
-  /** Makes the file's next try due immediately. */
-  hurry(id: string): void {
-    this.#backoffs.forget(id);
-  }
-
-  /**
-   * Records a successful scan of the folder. For each cause that a change to the disk or to permissions can end, one
-   * file becomes due immediately. If it succeeds, the others with the same cause become due too.
-   *
-   * @returns whether there is such a file
-   */
-  folderSeen(folder: string): boolean {
-    let isOneDue = false;
-    for (const code of endedByDisk) {
-      const [id] = this.#groups.get(keyOf(folder, code))?.tried ?? [];
-      if (id === undefined || !this.#backoffs.isBackingOff(id)) continue;
-      this.#backoffs.forget(id);
-      isOneDue = true;
-    }
-    return isOneDue;
-  }
-
-  /** Ends the file's wait. @param isBetter whether its cause is gone, which makes the others with that cause due */
-  end(id: string, isBetter: boolean): void {
-    const group = this.#drop(id);
-    this.#backoffs.forget(id);
-    if (!isBetter || group === null) return;
-    for (const other of group.tried) this.#backoffs.forget(other);
-    group.tried.clear();
-  }
-
-  #add(id: string, cause: string): Group {
-    const group = this.#groups.get(cause) ?? { files: 0, tried: new Set() };
-    if (this.#causes.get(id) === cause) return group;
-    this.#drop(id);
-    this.#causes.set(id, cause);
-    this.#groups.set(cause, group);
+  const add = (id: string, cause: string): Group => {
+    const group = groups.get(cause) ?? { files: 0, tried: new Set() };
+    if (causes.get(id) === cause) return group;
+    drop(id);
+    causes.set(id, cause);
+    groups.set(cause, group);
     group.files += 1;
     return group;
-  }
+  };
 
-  #drop(id: string): Group | null {
-    const cause = this.#causes.get(id) ?? '';
-    const group = this.#groups.get(cause);
+  const drop = (id: string): Group | null => {
+    const cause = causes.get(id) ?? '';
+    const group = groups.get(cause);
     if (group === undefined) return null;
-    this.#causes.delete(id);
+    causes.delete(id);
     group.tried.delete(id);
     group.files -= 1;
-    if (group.files === 0) this.#groups.delete(cause);
+    if (group.files === 0) groups.delete(cause);
     return group;
-  }
+  };
+
+  return {
+    due: (limit: number): readonly string[] =>
+      causes
+        .keys()
+        .filter((id) => !backoffs.isBackingOff(id))
+        .take(limit)
+        .toArray(),
+    remember: ({ id, folder, lastFailure }: Facts): void => {
+      add(id, causeOf(folder, lastFailure?.code));
+    },
+    /** @returns null if a retry cannot help; otherwise whether this is the first file with this cause */
+    wait: ({ id, folder }: Facts, failure: Failure): 'first' | 'further' | null => {
+      if (!backoffs.retryAfter(id, failure)) return null;
+      const cause = causeOf(folder, failure.code);
+      const isFirst = !groups.has(cause);
+      add(id, cause).tried.add(id);
+      return isFirst ? 'first' : 'further';
+    },
+    /** Makes the file's next try due immediately. */
+    hurry: backoffs.forget,
+    /**
+     * Records a successful scan of the folder. For each cause that a change to the disk or to permissions can end, one
+     * file becomes due immediately. If it succeeds, the others with the same cause become due too.
+     *
+     * @returns whether there is such a file
+     */
+    folderSeen: (folder: string): boolean => {
+      let isOneDue = false;
+      for (const code of endedByDisk) {
+        const [id] = groups.get(causeOf(folder, code))?.tried ?? [];
+        if (id === undefined || !backoffs.isBackingOff(id)) continue;
+        backoffs.forget(id);
+        isOneDue = true;
+      }
+      return isOneDue;
+    },
+    /** Ends the file's wait. @param isBetter whether its cause is gone, which makes the others with that cause due */
+    end: (id: string, isBetter: boolean): void => {
+      const group = drop(id);
+      backoffs.forget(id);
+      if (!isBetter || group === null) return;
+      for (const other of group.tried) backoffs.forget(other);
+      group.tried.clear();
+    },
+  };
 }
 
 interface Group {
@@ -106,11 +94,7 @@ interface Group {
   readonly tried: Set<string>;
 }
 
-function causeOf(folder: string, failure: Failure | null): string {
-  return keyOf(folder, failure?.code ?? '');
-}
-
-function keyOf(folder: string, code: string): string {
+function causeOf(folder: string, code = ''): string {
   return `${folder}\0${code}`;
 }
 

@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import { WaitingFiles } from '../../../src/pipeline/rounds/waiting-files.ts';
+import { createWaitingFiles } from '../../../src/pipeline/rounds/waiting-files.ts';
 import { failure, someFacts } from '../../pipeline/some-facts.ts';
 import { TestClock } from '../test-clock.ts';
 
 const refused = failure('transient', { code: 'EACCES' });
 const file = (n: number, folder = '/in') => someFacts({ id: `f_${n}`, folder });
-const opened = () => new WaitingFiles(new TestClock(), () => ({ attempts: 3, firstMs: 60_000, maxMs: 60_000 }));
+const opened = () => createWaitingFiles(new TestClock(), () => ({ attempts: 3, firstMs: 60_000, maxMs: 60_000 }));
 
 test('the first file of a folder and cause is distinguished from those that follow, until none waits for it', () => {
   const waiting = opened();
