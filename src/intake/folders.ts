@@ -9,7 +9,8 @@ import type { FrozenRoot, Resumed, SettlingFile } from '../watch/ports.ts';
 import { addFile } from './add-file.ts';
 import type { AddResult } from './add-file.ts';
 import type { FolderStatus } from './folder-status.ts';
-import { HeldFiles } from './stopped-files.ts';
+import { createHeldFiles } from './stopped-files.ts';
+import type { HeldFiles } from './stopped-files.ts';
 import type { Accepted } from './intake.ts';
 import { WatchedFolder } from './watched-folder.ts';
 import type { FolderSetup, FolderWorld } from './watched-folder.ts';
@@ -45,7 +46,7 @@ export class Folders implements AsyncDisposable {
   constructor(options: FoldersOptions) {
     this.#world = options;
     this.#folders = options.config.folders;
-    this.#held = new HeldFiles({
+    this.#held = createHeldFiles({
       store: options.ledger,
       logger: options.logger,
       reroute: async (facts) => {

@@ -82,9 +82,7 @@ export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts
     publish: feedsOf(facts, planned, route.said),
   };
   if (isSamePlan(facts.plan, plan)) return null;
-  const amendment = amendmentOf(facts.plan, plan) ?? (hasFurtherFeeds(facts, plan) ? {} : null);
-  const change = { plan, ...waitsNoMore(facts, plan, now) };
-  return amendment === null ? change : { ...change, amendment: { ...facts.amendment, ...amendment } };
+  return { plan, ...waitsNoMore(facts, plan, now), ...amended(facts, facts.plan, plan) };
 }
 
 function asChosen({ chosenChannel }: Plan, plan: Plan): Plan {
@@ -95,12 +93,9 @@ function refusedBy({ channel }: Plan, said: Sidecar | undefined): Pick<Plan, 're
   return said?.channel === undefined || said.channel === channel ? {} : { refusedChannel: said.channel };
 }
 
-/**
- * Whether a finished video gets further feeds, which takes an amendment. An unfinished video is published to them
- * anyway.
- */
-function hasFurtherFeeds({ end, plan }: Facts, { publish }: Plan): boolean {
-  return end === 'done' && publish.some((feed) => plan?.publish.includes(feed) !== true);
+/** Returns the feeds that a finished video gets. An unfinished video is published to them anyway. */
+function furtherFeeds({ end }: Facts, before: Plan, { publish }: Plan): readonly string[] {
+  return end === 'done' ? publish.filter((feed) => !before.publish.includes(feed)) : [];
 }
 
 /** Releases a file that is waiting for a channel the service does not have, once it is routed to another channel. */
@@ -112,9 +107,9 @@ function goesOn({ plan, lastFailure }: Facts, { channel }: Plan): Partial<Facts>
 /** Updates a file without a plan, which is waiting for a matching rule or a readable sidecar. */
 function unheld(facts: Facts, route: Route): Partial<Facts> | null {
   if (isClosedDirectory(facts)) return null;
-  if (wasThereBefore(facts) || isIgnored(facts)) return route.kind === 'held' ? null : { plan: route.plan };
-  if (facts.end !== 'held') return null;
-  if (facts.lastFailure?.code === 'flawed' || isHeldUnread(facts))
+  const isLeft = wasThereBefore(facts) || isIgnored(facts);
+  if (!isLeft && facts.end !== 'held') return null;
+  if (isLeft || facts.lastFailure?.code === 'flawed' || isHeldUnread(facts))
     return route.kind === 'held' ? null : { plan: route.plan };
   if (route.kind === 'take') return { plan: route.plan, end: null, why: null, endedAt: null, lastFailure: null };
   const isSame = route.why === facts.why && route.code === facts.lastFailure?.code;
@@ -241,14 +236,14 @@ export function reapplied(facts: Facts, route: Route, now: number): Reapplied {
     ...(refusedChannel !== undefined && { refusedChannel }),
   };
   const amendment = amendmentOf(before, plan);
-  const further = facts.end === 'done' ? plan.publish.filter((feed) => !before.publish.includes(feed)) : [];
+  const further = furtherFeeds(facts, before, plan);
   if (isSamePlan(before, plan)) return { is: 'same', channel };
   const again =
     amendment === null ? [] : [...Object.keys(facts.published), ...(facts.end === 'done' ? plan.publish : [])];
   return {
     is: 'changed',
     channel,
-    row: { plan, ...waitsNoMore(facts, plan, now), ...amended(facts, amendment, further.length > 0) },
+    row: { plan, ...waitsNoMore(facts, plan, now), ...amended(facts, before, plan) },
     isSent: amendment !== null,
     publishes: [...new Set([...again, ...further])],
     changes: differences(before, plan, false),
@@ -265,8 +260,9 @@ function feedsReapplied(facts: Facts, before: Plan, after: Plan): readonly strin
 }
 
 /** Returns the amendment for new metadata or for a finished file's further feeds, which are published the same way. */
-function amended(facts: Facts, amendment: Amendment | null, hasFurther: boolean): Pick<Partial<Facts>, 'amendment'> {
-  if (amendment === null && !hasFurther) return {};
+function amended(facts: Facts, before: Plan, after: Plan): Pick<Partial<Facts>, 'amendment'> {
+  const amendment = amendmentOf(before, after);
+  if (amendment === null && furtherFeeds(facts, before, after).length === 0) return {};
   return { amendment: { ...facts.amendment, ...amendment } };
 }
 

@@ -79,67 +79,65 @@ export function onReturn(facts: Facts): FileEvent | null {
   return end === null && notBefore !== null ? { type: 'GO' } : null;
 }
 
-interface HeldFilesOptions {
-  readonly store: RowStore<'unrouted'>;
-  readonly logger: Logger;
-  /** Applies the rules and the sidecar to one file again. Returns false if that is not possible now. */
-  readonly reroute: (facts: Facts) => Promise<boolean>;
-  /** Returns the time between two regular checks in milliseconds, at most 2^31 - 1. */
-  readonly intervalMs: () => number;
-}
+export type HeldFiles = ReturnType<typeof createHeldFiles>;
 
 /**
  * Reroutes files that have no route, or whose channel the service does not have. A regular check is needed because no
  * event reports a sidecar removed before it settled, or a channel refused after the rules changed. Owns one timer.
+ *
+ * @param of.reroute applies the rules and the sidecar to one file again. Returns false if that is not possible now
+ * @param of.intervalMs returns the time between two regular checks in milliseconds, at most 2^31 - 1
  */
-export class HeldFiles implements AsyncDisposable {
-  readonly #options: HeldFilesOptions;
-  #timer: NodeJS.Timeout | null = null;
-  #check: Promise<void> = Promise.resolve();
+export function createHeldFiles(of: {
+  readonly store: RowStore<'unrouted'>;
+  readonly logger: Logger;
+  readonly reroute: (facts: Facts) => Promise<boolean>;
+  readonly intervalMs: () => number;
+}) {
+  let timer: NodeJS.Timeout | undefined;
+  let check: Promise<void> = Promise.resolve();
   /** Number of calls to `rerouteAll`, and the last call for which every file was routed. */
-  #wanted = 0;
-  #finished = 0;
-  #isClosed = false;
+  let wanted = 0;
+  let finished = 0;
+  let isClosed = false;
 
-  constructor(options: HeldFilesOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Reroutes all files for a new configuration. If that fails, or is not possible for one of them, the next regular
-   * check repeats it. Stops early when disposed of.
-   */
-  async rerouteAll(): Promise<void> {
-    this.#wanted += 1;
-    await this.#reroute();
-  }
-
-  start(): void {
-    if (this.#isClosed) return;
-    this.#timer = setTimeout(() => {
-      this.#check = this.#reroute()
-        .catch((error: unknown) => this.#options.logger.error('Cannot check sidecars again', { err: error }))
-        .finally(() => this.start());
-    }, this.#options.intervalMs()).unref();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#check;
-  }
-
-  async #reroute(): Promise<void> {
-    const wanted = this.#wanted;
-    const isAll = this.#finished < wanted;
-    const rows = await this.#options.store.rows({ group: 'unrouted' });
+  const reroute = async (): Promise<void> => {
+    const now = wanted;
+    const isAll = finished < now;
+    const rows = await of.store.rows({ group: 'unrouted' });
     let areAllRouted = true;
     for (const facts of isAll ? rows : rows.filter(isRoutedRegularly)) {
-      if (this.#isClosed) return;
-      if (!(await this.#options.reroute(facts))) areAllRouted = false;
+      if (isClosed) return;
+      if (!(await of.reroute(facts))) areAllRouted = false;
     }
-    if (areAllRouted) this.#finished = Math.max(this.#finished, wanted);
-  }
+    if (areAllRouted) finished = Math.max(finished, now);
+  };
+
+  const start = (): void => {
+    if (isClosed) return;
+    timer = setTimeout(() => {
+      check = reroute()
+        .catch((err: unknown) => of.logger.error('Cannot check sidecars again', { err }))
+        .finally(start);
+    }, of.intervalMs()).unref();
+  };
+
+  return {
+    start,
+    /**
+     * Reroutes all files for a new configuration. If that fails, or is not possible for one of them, the next regular
+     * check repeats it. Stops early when disposed of.
+     */
+    rerouteAll: async (): Promise<void> => {
+      wanted += 1;
+      await reroute();
+    },
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      isClosed = true;
+      clearTimeout(timer);
+      await check;
+    },
+  };
 }
 
 interface LeftBehindWorld {

@@ -80,7 +80,10 @@ export function judgedService(
     },
     library: {
       // The sweep and the probe detect for themselves whether the service is unreachable.
-      ...library,
+      list: (page, signal) => library.list(page, signal),
+      get: (videoId, signal, priority) => library.get(videoId, signal, priority),
+      probe: (signal) => library.probe(signal),
+      names: (kind, signal) => library.names(kind, signal),
       publish: async (feed, signal) => {
         const unknown = names.whyNot('feed', feed);
         if (unknown !== null) return { ok: false, failure: unknown };

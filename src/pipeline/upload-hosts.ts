@@ -252,8 +252,10 @@ export function createUploadHosts(world: {
      * @returns the answer as classified: a failure of the host costs the file no attempt
      */
     judge: <T>(upload: Sent, answer: Answer<T>, isFirstUse = false): Answer<T> => {
-      if (answer.ok) succeeded(upload);
-      if (answer.ok) return answer;
+      if (answer.ok) {
+        succeeded(upload);
+        return answer;
+      }
       const isOfAccount = accountTroubleOf(answer.failure) !== null;
       const failure = isOfAccount
         ? ({ ...answer.failure, kind: 'offline' } as const)

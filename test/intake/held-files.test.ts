@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { HeldFiles } from '../../src/intake/stopped-files.ts';
+import { createHeldFiles } from '../../src/intake/stopped-files.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { failure, someFacts } from '../pipeline/some-facts.ts';
 
@@ -23,7 +23,7 @@ function open(reroute: (facts: Facts) => Promise<boolean>) {
   const ignore = (): void => undefined;
   const logger = { error: (message: string) => void errors.push(message), warn: ignore, info: ignore, debug: ignore };
   const store = { rows: () => Promise.resolve(rows) };
-  return { errors, held: new HeldFiles({ store, logger, reroute, intervalMs: () => 60_000 }) };
+  return { errors, held: createHeldFiles({ store, logger, reroute, intervalMs: () => 60_000 }) };
 }
 
 test('all are routed again when asked, and at each interval those that a sidecar may hold', async () => {

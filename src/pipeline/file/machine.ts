@@ -74,79 +74,52 @@ interface Context {
   readonly policy: MachinePolicy;
 }
 
+/** An action that changes some facts. */
+const patch = <P extends object | undefined = undefined>(change: (context: Context, params: P) => Partial<Facts>) =>
+  assign<Context, FileEvent | Outcome, P, FileEvent | Outcome, never>({
+    facts: ({ context }, params) => ({ ...context.facts, ...change(context, params) }),
+  });
+
 const machineSetup = setup({
   // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- this is how xstate is told its types
   types: {} as { context: Context; events: FileEvent | Outcome; input: Context },
   actions: {
     /** Marks an event that is meaningless in this state. `decide` reports the action and never runs it. */
     ignore: () => undefined,
-    succeed: assign({ facts: ({ context: { facts } }) => ({ ...facts, attempts: 0, lastFailure: null }) }),
-    takeFailure: assign({
-      facts: ({ context: { facts } }, { failure }: { failure: Failure }) => ({
-        ...facts,
-        lastFailure: { ...stillTried(facts), ...failure },
-      }),
+    succeed: patch(() => ({ attempts: 0, lastFailure: null })),
+    takeFailure: patch(({ facts }, { failure }: { failure: Failure }) => ({
+      lastFailure: { ...stillTried(facts), ...failure },
+    })),
+    takeStatus: patch(({ policy }, { status, embedUrl }: { status: string; embedUrl: string | null }) => ({
+      remoteStatus: status,
+      ...(status === 'ready' && { readyAt: policy.now(), embedUrl }),
+    })),
+    takePublished: patch(({ facts }, { feed, at }: { feed: string; at: number }) => ({
+      published: { ...facts.published, [feed]: at },
+      attempts: 0,
+      lastFailure: null,
+    })),
+    backOff: patch(({ facts, policy }) => {
+      const failure = facts.lastFailure ?? failureOfThrown('no failure');
+      const attempts = facts.attempts + (isCounted(failure) ? 1 : 0);
+      return { attempts, notBefore: policy.retryAt(Math.max(1, attempts), failure) };
     }),
-    takeStatus: assign({
-      facts: ({ context: { facts, policy } }, { status, embedUrl }: { status: string; embedUrl: string | null }) => ({
-        ...facts,
-        remoteStatus: status,
-        ...(status === 'ready' && { readyAt: policy.now(), embedUrl }),
-      }),
-    }),
-    takePublished: assign({
-      facts: ({ context: { facts } }, { feed, at }: { feed: string; at: number }) => ({
-        ...facts,
-        published: { ...facts.published, [feed]: at },
-        attempts: 0,
-        lastFailure: null,
-      }),
-    }),
-    backOff: assign({
-      facts: ({ context: { facts, policy } }) => {
-        const failure = facts.lastFailure ?? failureOfThrown('no failure');
-        const attempts = facts.attempts + (isCounted(failure) ? 1 : 0);
-        return { ...facts, attempts, notBefore: policy.retryAt(Math.max(1, attempts), failure) };
-      },
-    }),
-    clearBackoff: assign({ facts: ({ context }) => ({ ...context.facts, notBefore: null }) }),
-    rearm: assign({ facts: ({ context: { facts, policy } }) => ({ ...facts, ...rearmed(facts, policy.now()) }) }),
-    choose: assign({
-      facts: ({ context: { facts } }, { channel }: { channel: string }) => ({
-        ...facts,
-        plan: facts.plan && { ...facts.plan, channel, chosenChannel: channel },
-      }),
-    }),
-    awaken: assign({ facts: ({ context }) => ({ ...context.facts, ...fresh }) }),
-    adopt: assign({
-      facts: ({ context: { facts, policy } }, { videoId }: { videoId: string }) => ({
-        ...facts,
-        ...adopted(videoId, policy.now()),
-      }),
-    }),
-    disown: assign({ facts: ({ context }) => ({ ...context.facts, ...notAdopted }) }),
-    leaveOut: assign({
-      facts: ({ context: { facts } }, { by }: { by: string }) => ({ ...facts, lastFailure: ignoredBy(by, facts) }),
-    }),
-    holdAgain: assign({
-      facts: ({ context: { facts } }) => ({ ...facts, lastFailure: heldAgain(facts) }),
-    }),
-    condemn: assign({
-      facts: ({ context: { facts } }, { by }: { by: string }) => ({
-        ...facts,
-        ...condemned(facts, `taken back by ${by}`),
-      }),
-    }),
-    forgetVideo: assign({ facts: ({ context: { facts } }) => ({ ...facts, ...takenBack(facts) }) }),
-    reprieve: assign({ facts: ({ context }) => ({ ...context.facts, ...fresh, dying: false }) }),
+    clearBackoff: patch(() => ({ notBefore: null })),
+    rearm: patch(({ facts, policy }) => rearmed(facts, policy.now())),
+    choose: patch(({ facts }, { channel }: { channel: string }) => ({
+      plan: facts.plan && { ...facts.plan, channel, chosenChannel: channel },
+    })),
+    awaken: patch(() => fresh),
+    adopt: patch(({ policy }, { videoId }: { videoId: string }) => adopted(videoId, policy.now())),
+    disown: patch(() => notAdopted),
+    leaveOut: patch(({ facts }, { by }: { by: string }) => ({ lastFailure: ignoredBy(by, facts) })),
+    holdAgain: patch(({ facts }) => ({ lastFailure: heldAgain(facts) })),
+    condemn: patch(({ facts }, { by }: { by: string }) => condemned(facts, `taken back by ${by}`)),
+    forgetVideo: patch(({ facts }) => takenBack(facts)),
+    reprieve: patch(() => ({ ...fresh, dying: false })),
     /** Clears the cause and time of an earlier end, so that the new end records its own. */
-    reopen: assign({ facts: ({ context }) => ({ ...context.facts, why: null, endedAt: null }) }),
-    finish: assign({
-      facts: ({ context: { facts, policy } }, { end }: { end: End }) => ({
-        ...facts,
-        ...finished(facts, end, policy.now()),
-      }),
-    }),
+    reopen: patch(() => ({ why: null, endedAt: null })),
+    finish: patch(({ facts, policy }, { end }: { end: End }) => finished(facts, end, policy.now())),
   },
   guards: {
     leftOff: ({ context }, { at }: { at: FileState }) => stateOf(context.facts) === at,

@@ -1,11 +1,12 @@
 import type { Facts } from '../file/facts.ts';
-import type { Failure, HostedVideo, Likeness } from '../file/failure.ts';
+import type { HostedVideo, Likeness } from '../file/failure.ts';
 import type { AdoptionStore, Clock, Listing, RemoteVideo, VideoLibrary } from '../file/ports.ts';
 import type { RowStore } from '../file/row-groups.ts';
 import type { Rows } from '../file/rows.ts';
 import { createBackoffs } from './backoffs.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
 import { likenesses, titlesOf } from './likeness.ts';
+import type { SweepWorld } from './sweep.ts';
 
 export interface AdoptWorld {
   readonly store: RowStore<'to compare'> & AdoptionStore;
@@ -19,8 +20,7 @@ export interface AdoptWorld {
    * Whether every folder with `existing: adopt` has been scanned, so that one pass over the list serves all of them.
    */
   readonly isArchiveSeen: () => boolean;
-  /** Judges a failed request to the service. @returns the failure as classified */
-  readonly failed: (failure: Failure, signal: AbortSignal) => Promise<Failure>;
+  readonly failed: SweepWorld['failed'];
 }
 
 export interface Comparison {

@@ -104,13 +104,7 @@ export function createPublish(world: PublishWorld) {
     if (isOver) {
       failures.delete(feed);
       await note(ids, { ...failure, kind: 'permanent' });
-    } else if (isUnknown(failure)) await noteMissing({ ids, missing }, failure);
-    // The service has the feed again, and the failure has a different cause.
-    else
-      await note(
-        ids.filter((id) => missing.get(id) === feed),
-        failure,
-      );
+    } else await noteMissing({ feed, ids, missing }, failure);
     if (!isUnknown(failure)) events.emit(event);
     tell(due, { ok: false, failure, nextTryAt: onTheWall(backoffs.nextTryAt(feed)) });
   };
@@ -118,12 +112,11 @@ export function createPublish(world: PublishWorld) {
   const note = (ids: readonly string[], failure: Failure): Promise<unknown> =>
     sideBySide(ids, (id) => runner.apply(id, { type: 'PUBLISH_FAILED', failure }));
 
-  /** Records a missing feed in the rows, because only the operator can fix it. */
-  const noteMissing = ({ ids, missing }: Pick<Batch, 'ids' | 'missing'>, failure: Failure): Promise<unknown> =>
-    note(
-      ids.filter((id) => !missing.has(id)),
-      failure,
-    );
+  /** Records in the rows that a feed is missing, because only the operator can fix it, or that it is no longer. */
+  const noteMissing = ({ feed, ids, missing }: Pick<Batch, 'feed' | 'ids' | 'missing'>, failure: Failure) => {
+    const isNews = (id: string): boolean => (isUnknown(failure) ? !missing.has(id) : missing.get(id) === feed);
+    return note(ids.filter(isNews), failure);
+  };
 
   /** Answers the callers of `now` that asked before the request began. */
   const tell = (due: DueFeed | null, answer: FeedAnswer): void => {
@@ -143,16 +136,14 @@ export function createPublish(world: PublishWorld) {
   const isUnwritten = (id: string, feed: string): boolean =>
     unwritten.some((one) => one.id === id && one.feed === feed);
 
-  const waitOf = ({ feed, ids, firstReadyAt }: FeedBatch, atMostMs: number): FeedWait => {
-    return {
-      feed,
-      since: firstReadyAt,
-      files: ids.length,
-      latestAt: firstReadyAt + atMostMs,
-      failure: failures.get(feed) ?? null,
-      nextTryAt: onTheWall(backoffs.nextTryAt(feed)),
-    };
-  };
+  const waitOf = ({ feed, ids, firstReadyAt }: FeedBatch, atMostMs: number): FeedWait => ({
+    feed,
+    since: firstReadyAt,
+    files: ids.length,
+    latestAt: firstReadyAt + atMostMs,
+    failure: failures.get(feed) ?? null,
+    nextTryAt: onTheWall(backoffs.nextTryAt(feed)),
+  });
 
   return {
     /** Publishes the feeds that are due, one request at a time. A failed publish is tried again later. */

@@ -1,10 +1,8 @@
 import type { KeptEvents } from '../events.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
-import type { Failure } from '../file/failure.ts';
 import type {
   AdoptionStore,
   Budget,
-  Clock,
   FeedStore,
   FileStore,
   LeftoverStore,
@@ -12,7 +10,6 @@ import type {
   NoteStore,
   PublishStore,
   RetentionStore,
-  Receipts,
   VideoHost,
   VideoLibrary,
 } from '../file/ports.ts';
@@ -33,9 +30,9 @@ import { createPutAway } from './put-away.ts';
 import { createRetention } from './retention.ts';
 import type { RetentionWorld } from './retention.ts';
 import { createSweep } from './sweep.ts';
+import type { SweepWorld } from './sweep.ts';
 import { createTakeBack } from './take-back.ts';
 import type { TakeBackWorld } from './take-back.ts';
-import type { Logger } from '../../log/logger.ts';
 
 /** Settings for the pace of the rounds. Times are milliseconds. */
 export interface RoundSettings {
@@ -50,6 +47,7 @@ export interface RoundsWorld
   extends
     Pick<RetentionWorld, 'diskOf' | 'freedBy'>,
     Pick<AdoptWorld, 'durationOf' | 'isArchiveSeen'>,
+    Pick<SweepWorld, 'receipts' | 'clock' | 'logger' | 'failed' | 'ringAt'>,
     Pick<TakeBackWorld, 'takeBackNote'> {
   readonly store: RowStore &
     FileStore &
@@ -65,23 +63,14 @@ export interface RoundsWorld
   readonly host: VideoHost;
   readonly library: VideoLibrary;
   readonly local: LocalFiles;
-  readonly receipts: Receipts;
   readonly events: KeptEvents;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly budget: Budget;
   /** The current settings, which a reload may change. */
   settings(): RoundSettings;
   /** Files sent per hour at the present speed; null if not known. */
   filesPerHour(): number | null;
-  /**
-   * Judges a failed request to the service. @returns the failure as classified: `offline` if other requests fail too
-   */
-  failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
   broke(round: string, error: unknown): void;
   wake(): void;
-  /** Schedules work for this time on the monotonic clock. Each call replaces the one before with the same name. */
-  ringAt(name: string, at: number): void;
 }
 
 /**

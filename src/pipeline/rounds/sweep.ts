@@ -22,7 +22,7 @@ export interface SweepWorld {
   readonly receipts: Receipts;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
-  /** Schedules the next useful check for this time on the monotonic clock. */
+  /** Schedules work for this time on the monotonic clock. Each call replaces the one before with the same name. */
   ringAt(name: string, at: number): void;
   readonly logger: Logger;
   settings(): { readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number } };
@@ -250,21 +250,17 @@ export function createSweep(world: SweepWorld) {
     return { kind: 'budget', nextAt: lateness.until - clock.elapsed() + clock.now(), left, limit };
   };
 
-  const late = (): LatePoll | null =>
-    lateness && { inMs: Math.max(0, lateness.until - clock.elapsed()), everyMs: lateness.everyMs };
-
-  const ring = (): void => {
-    bell.ring();
-    world.ringAt('doorbell', bell.restsUntil());
-  };
-
   return {
     run: sweepIfTime,
     /** Records that a webhook reported changed videos: polls soon, at most once a second. */
-    ring,
+    ring: (): void => {
+      bell.ring();
+      world.ringAt('doorbell', bell.restsUntil());
+    },
     trouble,
     /** Returns when the next poll is due and the interval after it, if the budget delays polls; null if it does not. */
-    late,
+    late: (): LatePoll | null =>
+      lateness && { inMs: Math.max(0, lateness.until - clock.elapsed()), everyMs: lateness.everyMs },
     /**
      * Returns the time of the next poll on the monotonic clock; null if, as of the last check, there is nothing to
      * poll.
@@ -290,13 +286,7 @@ function isFinal(status: string): boolean {
 }
 
 function isWorth({ seen }: SweepResult): boolean {
-  return (
-    seen
-      .values()
-      .filter(({ status }) => isFinal(status))
-      .toArray().length >=
-    worthAsking / 2
-  );
+  return [...seen.values()].filter(({ status }) => isFinal(status)).length >= worthAsking / 2;
 }
 
 /**
