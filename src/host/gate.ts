@@ -3,7 +3,7 @@ import type { Clock, RequestPriority } from '../pipeline/file/ports.ts';
 import type { BudgetStore } from './budget-store.ts';
 import { spendAhead, usageOf, usedOf } from './budget-window.ts';
 import { createKnownBudget } from './known-budget.ts';
-import { brokenOff, nextRequests, priorities, Waiters } from './waiters.ts';
+import { brokenOff, createWaiters, nextRequests, priorities } from './waiters.ts';
 import type { NextRequests } from './waiters.ts';
 
 interface GateOptions {
@@ -33,7 +33,7 @@ const isScarce = (free: number, limit: number): boolean => free < limit / 10;
 export function createGate({ store, clock, limit: initial, signal }: GateOptions) {
   const { sharing } = store;
   const known = createKnownBudget(store, () => clock.elapsed());
-  const waiters = new Waiters(() => clock.elapsed());
+  const waiters = createWaiters(() => clock.elapsed());
   let limit = initial;
   /** When each priority may check again, on the monotonic clock. Until then, others go first. */
   let notBefore: Record<RequestPriority, number> = { finish: 0, create: 0, poll: 0 };
@@ -67,7 +67,7 @@ export function createGate({ store, clock, limit: initial, signal }: GateOptions
 
   /** Lets the most urgent waiters through if there is room; otherwise returns how long to wait. */
   const next = async (): Promise<Look> => {
-    if (waiters.size === 0) return 'idle';
+    if (waiters.size() === 0) return 'idle';
     try {
       await known.read();
       const found = find();
@@ -169,13 +169,13 @@ export function createGate({ store, clock, limit: initial, signal }: GateOptions
       const window = known.window();
       const usage = usageOf(window, store.now(), limit);
       const blockedUntil = usage.blockedMs === 0 ? 0 : usage.blockedMs + clock.now();
-      return { ...usage, blockedUntil, waiting: waiters.size, total: window.total };
+      return { ...usage, blockedUntil, waiting: waiters.size(), total: window.total };
     },
     /**
      * Returns how long requests of each priority have waited since the gate was opened, in total and including those
      * still waiting, in milliseconds.
      */
-    waitedMs: () => waiters.waitedMs(),
+    waitedMs: waiters.waitedMs,
     [Symbol.asyncDispose]: async (): Promise<void> => {
       close();
       await pumping;

@@ -4,7 +4,6 @@ import { arePollsWithoutShare, spend } from './budget-window.ts';
 import type { BudgetWindow } from './budget-window.ts';
 
 interface Waiter {
-  readonly priority: RequestPriority;
   /** Sequence number in order of arrival. */
   readonly number: number;
   isWaiting(): boolean;
@@ -14,64 +13,56 @@ interface Waiter {
 
 export const priorities: readonly RequestPriority[] = ['finish', 'create', 'poll'];
 
-/** Requests waiting at the gate, each in the lane of its priority. */
-export class Waiters {
-  readonly #lanes: Record<RequestPriority, Map<Waiter, number>> = {
+export type Waiters = ReturnType<typeof createWaiters>;
+
+/**
+ * Keeps the requests waiting at the gate, each in the lane of its priority.
+ *
+ * @param elapsed the monotonic clock, in milliseconds
+ */
+export function createWaiters(elapsed: () => number) {
+  const lanes: Readonly<Record<RequestPriority, Map<Waiter, number>>> = {
     finish: new Map(),
     create: new Map(),
     poll: new Map(),
   };
-  readonly #waited: Record<RequestPriority, number> = { finish: 0, create: 0, poll: 0 };
-  readonly #elapsed: () => number;
-  #asked = 0;
-
-  /** @param elapsed the monotonic clock, in milliseconds */
-  constructor(elapsed: () => number) {
-    this.#elapsed = elapsed;
-  }
-
-  get size(): number {
-    return priorities.reduce((sum, priority) => sum + this.#lanes[priority].size, 0);
-  }
-
-  /** Returns the waiters of one priority in order of arrival. */
-  in(priority: RequestPriority): Iterable<Waiter> {
-    return this.#lanes[priority].keys();
-  }
-
-  /** Resolves when the request may leave. @throws {AbortedError} the signal was aborted */
-  add(priority: RequestPriority, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const lane = this.#lanes[priority];
-      const leave = () => {
-        this.#waited[priority] += this.#elapsed() - (lane.get(waiter) ?? this.#elapsed());
-        lane.delete(waiter);
-        signal?.removeEventListener('abort', abort);
-      };
-      const waiter: Waiter = {
-        priority,
-        number: (this.#asked += 1),
-        isWaiting: () => lane.has(waiter),
-        go: () => (leave(), resolve()),
-        refuse: (reason) => (leave(), reject(reason)),
-      };
-      const abort = () => waiter.refuse(brokenOff(signal));
-      signal?.addEventListener('abort', abort, { once: true });
-      lane.set(waiter, this.#elapsed());
-    });
-  }
-
-  refuseAll(reason: unknown): void {
-    for (const priority of priorities) for (const waiter of this.in(priority)) waiter.refuse(reason);
-  }
-
-  /** Returns how long each priority has waited, including requests still waiting, in milliseconds. */
-  waitedMs(): Readonly<Record<RequestPriority, number>> {
-    const waited = { ...this.#waited };
-    for (const priority of priorities)
-      for (const since of this.#lanes[priority].values()) waited[priority] += this.#elapsed() - since;
-    return waited;
-  }
+  const waited: Record<RequestPriority, number> = { finish: 0, create: 0, poll: 0 };
+  let asked = 0;
+  const all = (): readonly Waiter[] => priorities.flatMap((priority) => [...lanes[priority].keys()]);
+  return {
+    size: (): number => priorities.reduce((sum, priority) => sum + lanes[priority].size, 0),
+    /** Returns the waiters of one priority in order of arrival. */
+    in: (priority: RequestPriority): Iterable<Waiter> => lanes[priority].keys(),
+    /** Resolves when the request may leave. @throws {AbortedError} the signal was aborted */
+    add: (priority: RequestPriority, signal: AbortSignal | undefined): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const lane = lanes[priority];
+        const leave = () => {
+          waited[priority] += elapsed() - (lane.get(waiter) ?? elapsed());
+          lane.delete(waiter);
+          signal?.removeEventListener('abort', abort);
+        };
+        const waiter: Waiter = {
+          number: (asked += 1),
+          isWaiting: () => lane.has(waiter),
+          go: () => (leave(), resolve()),
+          refuse: (reason) => (leave(), reject(reason)),
+        };
+        const abort = () => waiter.refuse(brokenOff(signal));
+        signal?.addEventListener('abort', abort, { once: true });
+        lane.set(waiter, elapsed());
+      }),
+    refuseAll: (reason: unknown): void => {
+      for (const waiter of all()) waiter.refuse(reason);
+    },
+    /** Returns how long each priority has waited, including requests still waiting, in milliseconds. */
+    waitedMs: (): Readonly<Record<RequestPriority, number>> => {
+      const sums = { ...waited };
+      for (const priority of priorities)
+        for (const since of lanes[priority].values()) sums[priority] += elapsed() - since;
+      return sums;
+    },
+  };
 }
 
 /** @param signal the cause; undefined if the gate was closed */

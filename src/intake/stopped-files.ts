@@ -19,6 +19,8 @@ interface StoppedFilesWorld {
   readonly isClosed: (facts: Facts) => Promise<boolean>;
 }
 
+export type StoppedFiles = ReturnType<typeof createStoppedFiles>;
+
 /**
  * Runs after a scan of a sound folder and resumes files that were stopped because they were missing or unreadable, once
  * they are readable. The watcher does not offer such a file again if its version is unchanged, as when its directory
@@ -26,12 +28,10 @@ interface StoppedFilesWorld {
  *
  * @returns paths of files that were held as unreadable and are now readable, to be judged as new files
  */
-export type StoppedFiles = (folder: string) => Promise<readonly string[]>;
-
-export function createStoppedFiles(world: StoppedFilesWorld): StoppedFiles {
+export function createStoppedFiles(world: StoppedFilesWorld) {
   /** Folder → id of the last file that earlier scans handled. */
   const cursors = new Map<string, string>();
-  return async (folder) => {
+  return async (folder: string): Promise<readonly string[]> => {
     const readable: string[] = [];
     for (;;) {
       const after = cursors.get(folder) ?? '';
@@ -140,6 +140,8 @@ export function createHeldFiles(of: {
   };
 }
 
+export type LeftBehind = ReturnType<typeof createLeftBehind>;
+
 interface LeftBehindWorld {
   readonly store: Pick<FileStore, 'load'>;
   readonly rows: Pick<Rows, 'claim'>;
@@ -151,11 +153,9 @@ interface LeftBehindWorld {
  * crash left there, as long as the row says so. If the ledger is lost or the parent directory was renamed, nothing else
  * would look inside, so the files get their names back.
  *
- * @param directory relative to the folder
+ * The directory is relative to the folder.
  */
-export type LeftBehind = (folder: string, directory: string) => Promise<void>;
-
-export function createLeftBehind({ store, rows, logger }: LeftBehindWorld): LeftBehind {
+export function createLeftBehind({ store, rows, logger }: LeftBehindWorld) {
   const giveBack = async (folder: string, directory: string): Promise<void> => {
     try {
       for (const path of await giveBackAll(folder, directory))
@@ -170,7 +170,7 @@ export function createLeftBehind({ store, rows, logger }: LeftBehindWorld): Left
       });
     }
   };
-  return async (folder, directory) => {
+  return async (folder: string, directory: string): Promise<void> => {
     const id = rowOfPrivateDirectory(directory);
     if (id === null) return;
     if ((await store.load(id)) === null) return giveBack(folder, directory);

@@ -21,7 +21,7 @@ import { createServiceNames } from './service-names.ts';
 import { createSizeLimits } from './size-limits.ts';
 import type { CreateWorld } from './steps/create.ts';
 import type { RecordedStore } from './steps/delete-video.ts';
-import { Lanes } from './steps/lanes.ts';
+import { createLanes } from './steps/lanes.ts';
 import type { LanesWorld, Limits, NoSlot } from './steps/lanes.ts';
 import { createRunner } from './steps/runner.ts';
 import type { Applied } from './steps/runner.ts';
@@ -191,7 +191,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       breaker.failed({ ...failureOfThrown(error), kind: 'suspended' });
     },
   });
-  const lanes = new Lanes(
+  const lanes = createLanes(
     {
       ...world,
       runner,

@@ -74,9 +74,9 @@ export function createQuota(world: QuotaWorld) {
 
   const withUnderWay = (used: QuotaAmount): QuotaAmount => [...underWay.values()].reduce(sum, used);
 
-  const spend = (quota: QuotaNow, why: string): void => {
+  const spend = (quota: QuotaNow, limit: keyof QuotaAmount, used: QuotaAmount): void => {
     if (spent !== null) return;
-    spent = { quota, since: clock.now(), why };
+    spent = { quota, since: clock.now(), why: spentWords(quota, limit, used) };
     world.ringAt(clock.elapsed() + Math.max(0, quota.until - clock.now()));
     events.emit({ type: 'paused', pause: pauseOf(spent) });
   };
@@ -100,7 +100,7 @@ export function createQuota(world: QuotaWorld) {
       if (spent !== null) return false;
       const used = await inTurn(() => count(quota));
       const full = limits.find((limit) => used[limit] >= quota.most[limit]);
-      if (full !== undefined) spend(quota, spentWords(quota, full, used));
+      if (full !== undefined) spend(quota, full, used);
       // A request that is under way may be refused, and then leaves room.
       const likely = withUnderWay(used);
       return limits.every((limit) => likely[limit] < quota.most[limit]);
@@ -120,7 +120,7 @@ export function createQuota(world: QuotaWorld) {
         const likely = withUnderWay(used);
         const full = limits.find((limit) => used[limit] + own[limit] > quota.most[limit]);
         // A file that is larger than the whole quota may go first: only the service can refuse it.
-        if (full !== undefined && used.videos > 0) spend(quota, spentWords(quota, full, used));
+        if (full !== undefined && used.videos > 0) spend(quota, full, used);
         if (spent !== null) return waits(spent.why, quota.until - clock.now());
         const fits = limits.every((limit) => likely[limit] + own[limit] <= quota.most[limit]);
         if (!fits && likely.videos > 0) return waits('service.quota: other files may use up the rest', againMs);

@@ -85,10 +85,8 @@ async function mismatchOf(facts: Facts, { checksums, hash }: MismatchWorld): Pro
     const verdict = compareChecksums(said.value, digests);
     if (verdict.is === 'different') return differentFrom(verdict.checksum, digests).message;
     if (verdict.is !== 'unknown') return null;
-    for (const name of verdict.needs) {
-      const digest = await hash(facts, name);
-      if (!digest.ok) return null;
-      digests[name] = digest.value;
-    }
+    const digest = await hash(facts, verdict.needs);
+    if (!digest.ok) return null;
+    digests[verdict.needs] = digest.value;
   }
 }

@@ -16,8 +16,8 @@ export type Digests = Partial<Readonly<Record<HashName, string>>>;
 
 export type ChecksumVerdict =
   | { readonly is: 'no checksum' | 'equal' }
-  /** These digests must be computed before the comparison is possible. */
-  | { readonly is: 'unknown'; readonly needs: readonly HashName[] }
+  /** This digest must be computed before the comparison is possible. */
+  | { readonly is: 'unknown'; readonly needs: HashName }
   | { readonly is: 'different'; readonly checksum: Checksum };
 
 /**
@@ -25,13 +25,11 @@ export type ChecksumVerdict =
  * an earlier version of the file. Pure.
  */
 export function compareChecksums(checksums: readonly Checksum[], digests: Digests): ChecksumVerdict {
-  if (checksums.length === 0) return { is: 'no checksum' };
-  if (checksums.some(({ algorithm, digest }) => digests[algorithm] === digest)) return { is: 'equal' };
-  const needs = [...new Set(checksums.map(({ algorithm }) => algorithm))].filter((name) => digests[name] === undefined);
-  if (needs.length > 0) return { is: 'unknown', needs };
   const [checksum] = checksums;
   if (checksum === undefined) return { is: 'no checksum' };
-  return { is: 'different', checksum };
+  if (checksums.some(({ algorithm, digest }) => digests[algorithm] === digest)) return { is: 'equal' };
+  const [needs] = checksums.flatMap(({ algorithm }) => (digests[algorithm] === undefined ? [algorithm] : []));
+  return needs === undefined ? { is: 'different', checksum } : { is: 'unknown', needs };
 }
 
 /** Returns the digests to compute during an upload in addition to SHA-256. Pure. */

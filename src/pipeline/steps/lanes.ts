@@ -56,183 +56,149 @@ export interface LanesWorld {
  * Limits concurrent work with two p-queue instances, one for create requests and one for uploads, so that a create
  * waiting for request budget occupies no upload slot. A queue receives only files that may start now. Order and backlog
  * stay in the ledger, so a restart loses nothing.
+ *
+ * @param initial limits until `change`
  */
-export class Lanes {
-  readonly #world: LanesWorld;
-  readonly #create: Lane;
-  readonly #upload: Lane;
-  #limits: Limits;
+export function createLanes(world: LanesWorld, initial: Limits) {
+  const { store, uploadHosts, isPaused } = world;
+  const isStuck = ({ folder }: Queued): boolean => world.isOffLimits(folder);
+  const create = createLane(createConcurrency, isStuck);
+  const upload = createLane(initial.uploads, isStuck);
+  let limits = initial;
   /** Files that had a record when the lanes were last filled. */
-  #ahead: readonly Queued[] = [];
-  #isClosed = false;
+  let ahead: readonly Queued[] = [];
+  let hasTurns = false;
+  let isClosed = false;
 
-  constructor(world: LanesWorld, limits: Limits) {
-    this.#world = world;
-    this.#limits = limits;
-    const isStuck = ({ folder }: Queued): boolean => world.isOffLimits(folder);
-    this.#create = new Lane(createConcurrency, isStuck);
-    this.#upload = new Lane(limits.uploads, isStuck);
-  }
-
-  /** Starts files from the ledger while a lane has a free slot. Memory holds only running files. */
-  async pump(): Promise<void> {
-    if (this.#isClosed) return;
-    await this.#begin();
-    const { uploadHosts, mayCreate, uploadsStartAt, isPaused } = this.#world;
-    const isOpen = uploadsStartAt() === null;
-    // The step that created the record may still have a history line to write.
-    const awaiting = (await this.#awaitingUpload()).filter(({ id }) => !this.#create.has(id));
-    const mayRun = (file: Queued): boolean =>
-      (isOpen || file.isSent) && uploadHosts.isOpen(file) && !isPaused(file.folder);
-    this.#fill(this.#upload, awaiting, (file) => mayRun(file) && this.#whyNotSent(file) === null);
-    this.#ahead = this.#countedAhead(awaiting.filter(({ id }) => !this.#upload.isStuck(id)));
-    // No record is created before uploads may start: an empty record is litter, and its address expires.
-    if (!isOpen || this.#create.free() === 0) return;
-    const isAccepted = await mayCreate();
-    if (!isAccepted && !uploadHosts.mayCreate()) return;
-    const each = isAccepted ? this.#create.free() : searchedForRecords;
-    const queued = await this.#world.store.heads('queued', each, this.#create.ids());
-    // A queued file with an address has a record to delete, which may make room for others.
-    const mayStart = (file: Queued): boolean => (isAccepted || file.uploadUrl !== null) && !isPaused(file.folder);
-    this.#fill(this.#create, queued, (file) => mayStart(file) && this.#whyNotCreated(file) === null);
-  }
-
-  /**
-   * Returns why a file that is `queued` or `awaiting upload` cannot start alongside the running ones; null if it only
-   * has to wait its turn.
-   */
-  whyNot(state: 'queued' | 'awaiting upload', file: Queued): NoSlot | null {
-    return state === 'queued' ? this.#whyNotCreated(file) : this.#whyNotSent(file);
-  }
-
-  close(): void {
-    this.#isClosed = true;
-  }
-
-  async drained(): Promise<void> {
-    await Promise.all([this.#create.drained(), this.#upload.drained()]);
-  }
-
-  size(): number {
-    return this.#create.size + this.#upload.size;
-  }
-
-  change(limits: Limits): void {
-    this.#limits = limits;
-    this.#upload.slots = limits.uploads;
-  }
-
-  async #begin(): Promise<void> {
-    if (this.#create.turns !== null) return;
-    const starts = await this.#world.store.lastStarts(startsRemembered);
-    this.#create.turns ??= new Turns(starts);
-    this.#upload.turns ??= new Turns(starts);
-  }
+  const begin = async (): Promise<void> => {
+    if (hasTurns) return;
+    const starts = await store.lastStarts(startsRemembered);
+    for (const lane of [create, upload]) lane.begin(starts);
+    hasTurns = true;
+  };
 
   /**
    * Returns enough waiting files to find some that can be sent now, because those may be queued behind files that wait
    * for an upload host.
    */
-  async #awaitingUpload(): Promise<readonly Queued[]> {
-    const { store, uploadHosts, isPaused } = this.#world;
+  const awaitingUpload = async (): Promise<readonly Queued[]> => {
     const mayBeSent = (file: Queued): boolean => uploadHosts.isOpen(file) && !isPaused(file.folder);
-    for (let each = 4 * this.#limits.uploads; ; each *= 4) {
+    for (let each = 4 * limits.uploads; ; each *= 4) {
       const files = await store.heads('awaiting upload', each, []);
       if (files.length < each || files.some(mayBeSent)) return files;
     }
-  }
+  };
 
   /**
    * Returns the files counted as having a record. The first files with an unreachable upload host, up to twice the
    * number of slots, are not counted, so that other files need not wait for that host. Files in a paused folder do not
    * count, because no other file of that folder gets a record.
    */
-  #countedAhead(awaiting: readonly Queued[]): readonly Queued[] {
-    const { uploadHosts, isPaused } = this.#world;
-    const waiting = awaiting.filter(({ id, folder }) => this.#upload.has(id) || !isPaused(folder));
-    const isAway = (file: Queued): boolean => !uploadHosts.isOpen(file) && !this.#upload.has(file.id);
-    const away = waiting.filter(isAway);
-    return [...waiting.filter((file) => !isAway(file)), ...away.slice(2 * this.#limits.uploads)];
-  }
+  const countedAhead = (awaiting: readonly Queued[]): readonly Queued[] => {
+    const waiting = awaiting.filter(({ id, folder }) => upload.has(id) || !isPaused(folder));
+    const isAway = (file: Queued): boolean => !uploadHosts.isOpen(file) && !upload.has(file.id);
+    return [...waiting.filter((file) => !isAway(file)), ...waiting.filter(isAway).slice(2 * limits.uploads)];
+  };
 
-  #whyNotSent(file: Queued): NoSlot | null {
-    return whyNoSlot(file, this.#upload.running(), this.#limits) ?? (this.#upload.free() === 0 ? 'all' : null);
-  }
+  const whyNotSent = (file: Queued): NoSlot | null =>
+    whyNoSlot(file, upload.running(), limits) ?? (upload.free() === 0 ? 'all' : null);
 
-  #whyNotCreated(file: Queued): NoSlot | null {
-    return whyNotAhead(file, [...this.#ahead, ...this.#create.running()], this.#limits);
-  }
+  const whyNotCreated = (file: Queued): NoSlot | null => whyNotAhead(file, [...ahead, ...create.running()], limits);
 
-  #fill(lane: Lane, files: readonly Queued[], mayStart: (file: Queued) => boolean): void {
-    while (!this.#isClosed && this.#world.mayTake() && lane.free() > 0) {
-      const next = lane.turns?.next(files.filter((file) => !lane.has(file.id) && mayStart(file)));
-      if (next === null || next === undefined) return;
-      this.#start(lane, next);
+  const fill = (lane: Lane, files: readonly Queued[], mayStart: (file: Queued) => boolean): void => {
+    while (!isClosed && world.mayTake() && lane.free() > 0) {
+      const next = lane.next(files.filter((file) => !lane.has(file.id) && mayStart(file)));
+      if (next === null) return;
+      const isAdmitted = (): boolean => lane === create || uploadHosts.admit(next);
+      void lane
+        .run(next, async () => !isAdmitted() || world.runner.run(next.id))
+        .then((wasOurs) => world.onEnd(next.id, wasOurs));
     }
-  }
+  };
 
-  #start(lane: Lane, file: Queued): void {
-    const { runner, uploadHosts, onEnd } = this.#world;
-    void lane
-      .run(file, () => (lane === this.#create || uploadHosts.admit(file) ? runner.run(file.id) : Promise.resolve(true)))
-      .then((wasOurs) => onEnd(file.id, wasOurs));
-  }
+  return {
+    /** Starts files from the ledger while a lane has a free slot. Memory holds only running files. */
+    pump: async (): Promise<void> => {
+      if (isClosed) return;
+      await begin();
+      const isOpen = world.uploadsStartAt() === null;
+      // The step that created the record may still have a history line to write.
+      const awaiting = (await awaitingUpload()).filter(({ id }) => !create.has(id));
+      const mayRun = (file: Queued): boolean =>
+        (isOpen || file.isSent) && uploadHosts.isOpen(file) && !isPaused(file.folder);
+      fill(upload, awaiting, (file) => mayRun(file) && whyNotSent(file) === null);
+      ahead = countedAhead(awaiting.filter(({ id }) => !upload.isStuck(id)));
+      // No record is created before uploads may start: an empty record is litter, and its address expires.
+      if (!isOpen || create.free() === 0) return;
+      const isAccepted = await world.mayCreate();
+      if (!isAccepted && !uploadHosts.mayCreate()) return;
+      const queued = await store.heads('queued', isAccepted ? create.free() : searchedForRecords, create.ids());
+      // A queued file with an address has a record to delete, which may make room for others.
+      const mayStart = (file: Queued): boolean => (isAccepted || file.uploadUrl !== null) && !isPaused(file.folder);
+      fill(create, queued, (file) => mayStart(file) && whyNotCreated(file) === null);
+    },
+    /**
+     * Returns why a file that is `queued` or `awaiting upload` cannot start alongside the running ones; null if it only
+     * has to wait its turn.
+     */
+    whyNot: (state: 'queued' | 'awaiting upload', file: Queued): NoSlot | null =>
+      state === 'queued' ? whyNotCreated(file) : whyNotSent(file),
+    close: (): void => {
+      isClosed = true;
+    },
+    drained: async (): Promise<void> => {
+      await Promise.all([create.drained(), upload.drained()]);
+    },
+    size: (): number => create.size() + upload.size(),
+    change: (changed: Limits): void => {
+      limits = changed;
+      upload.change(changed.uploads);
+    },
+  };
 }
 
-/** Steps of one kind, limited by the queue's `concurrency`. */
-class Lane {
-  turns: Turns | null = null;
-  slots: number;
-  readonly #queue: PQueue;
-  readonly #running = new Map<string, Queued>();
-  readonly #isStuck: (file: Queued) => boolean;
+type Lane = ReturnType<typeof createLane>;
 
-  constructor(slots: number, isStuck: (file: Queued) => boolean) {
-    this.slots = slots;
-    this.#isStuck = isStuck;
-    this.#queue = new PQueue({ concurrency: slots });
-  }
-
-  get size(): number {
-    return this.#queue.pending + this.#queue.size;
-  }
-
-  /**
-   * Returns how many files can start immediately. Stuck steps raise the limit, so they occupy no slot. Folders hang and
-   * recover without an event, so every call sets the limit.
-   */
-  free(): number {
-    this.#queue.concurrency = this.slots + this.#running.size - this.running().length;
-    return Math.max(0, this.#queue.concurrency - this.size);
-  }
-
-  isStuck(id: string): boolean {
-    const file = this.#running.get(id);
-    return file !== undefined && this.#isStuck(file);
-  }
-
-  has(id: string): boolean {
-    return this.#running.has(id);
-  }
-
-  ids(): readonly string[] {
-    return [...this.#running.keys()];
-  }
-
-  running(): readonly Queued[] {
-    return [...this.#running.values()].filter((file) => !this.#isStuck(file));
-  }
-
-  /** @param task never rejects */
-  async run(file: Queued, task: () => Promise<boolean>): Promise<boolean> {
-    this.turns?.started(file);
-    this.#running.set(file.id, file);
-    return this.#queue.add(task).finally(() => this.#running.delete(file.id));
-  }
-
-  async drained(): Promise<void> {
-    await this.#queue.onIdle();
-  }
+/** Creates a lane for steps of one kind, limited by the queue's `concurrency`. */
+function createLane(initial: number, isStuck: (file: Queued) => boolean) {
+  const queue = new PQueue({ concurrency: initial });
+  const started = new Map<string, Queued>();
+  let slots = initial;
+  let turns = new Turns();
+  const size = (): number => queue.pending + queue.size;
+  const running = (): readonly Queued[] => [...started.values()].filter((file) => !isStuck(file));
+  return {
+    size,
+    running,
+    begin: (starts: readonly Queued[]): void => {
+      turns = new Turns(starts);
+    },
+    change: (to: number): void => {
+      slots = to;
+    },
+    /**
+     * Returns how many files can start immediately. Stuck steps raise the limit, so they occupy no slot. Folders hang
+     * and recover without an event, so every call sets the limit.
+     */
+    free: (): number => {
+      queue.concurrency = slots + started.size - running().length;
+      return Math.max(0, queue.concurrency - size());
+    },
+    isStuck: (id: string): boolean => {
+      const file = started.get(id);
+      return file !== undefined && isStuck(file);
+    },
+    has: (id: string): boolean => started.has(id),
+    ids: (): readonly string[] => [...started.keys()],
+    next: (waiting: readonly Queued[]): Queued | null => turns.next(waiting),
+    /** @param task never rejects */
+    run: (file: Queued, task: () => Promise<boolean>): Promise<boolean> => {
+      turns.started(file);
+      started.set(file.id, file);
+      return queue.add(task).finally(() => started.delete(file.id));
+    },
+    drained: (): Promise<void> => queue.onIdle(),
+  };
 }
 
 /**

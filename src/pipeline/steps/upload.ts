@@ -1,7 +1,15 @@
-import { alsoNeeded } from '../file/checksums.ts';
+import { alsoNeeded, compareChecksums } from '../file/checksums.ts';
+import type { Checksum, Digests } from '../file/checksums.ts';
 import { givenUpRecord, mayHaveArrived, suspectsOf, unbound } from '../file/facts.ts';
 import type { Facts } from '../file/facts.ts';
-import { isAway, outsideWindowCode, refusedAddressesCode, unconfirmedCode, webPageCode } from '../file/failure.ts';
+import {
+  differentFrom,
+  isAway,
+  outsideWindowCode,
+  refusedAddressesCode,
+  unconfirmedCode,
+  webPageCode,
+} from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
 import { isSentAgain, notReceived, sentAgainAfter } from '../file/reasons.ts';
@@ -15,7 +23,6 @@ import { isRecorded } from './delete-video.ts';
 import type { RecordedStore } from './delete-video.ts';
 import { findTwin } from './duplicates.ts';
 import type { TwinWorld } from './duplicates.ts';
-import { proveContent } from './prove-content.ts';
 
 export interface UploadWorld extends TwinWorld {
   readonly store: TwinWorld['store'] & RecordedStore;
@@ -166,6 +173,37 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   // The service may be slow to show an earlier body, so dropcast asks once more before the file gets another record.
   if (isSentAgain(before) && mayHaveArrived(row.facts)) return setback(sentAgainAfter(addressGraceMs));
   return setback({ ...failure, retryAfterMs: addressGraceMs });
+}
+
+/**
+ * Compares a body, whose last part has not been sent yet, with the checksums that its sender supplies at this moment. A
+ * checksum that arrived during the upload may need a digest that was not computed; the file is then read once more.
+ *
+ * @returns why the last part must not be sent; null if no checksum contradicts it
+ * @throws when the file cannot be read, because it is then unknown whether it is the right one
+ */
+async function proveContent(
+  facts: Facts,
+  digests: Digests,
+  signal: AbortSignal,
+  { local }: Pick<UploadWorld, 'local'>,
+): Promise<{ readonly mismatch: Failure | null; readonly learned: Pick<Partial<Facts>, 'plan'> }> {
+  const said = await local.checksums(facts);
+  if (!said.ok) return { mismatch: said.failure, learned: {} };
+  const verdict = compareChecksums(said.value, digests);
+  if (verdict.is === 'different') return { mismatch: differentFrom(verdict.checksum, digests), learned: {} };
+  if (verdict.is !== 'unknown') return { mismatch: null, learned: withProofs(facts, said.value) };
+  const hash = await local.hash(facts, signal, verdict.needs);
+  if (!hash.ok) return { mismatch: hash.failure, learned: {} };
+  return proveContent(facts, { ...digests, [verdict.needs]: hash.value }, signal, { local });
+}
+
+/** Adds to the plan the checksum files that belong to this file alone and move with it. */
+function withProofs({ plan }: Facts, checksums: readonly Checksum[]): Pick<Partial<Facts>, 'plan'> {
+  const own = checksums.filter(({ goesWithIt }) => goesWithIt).map(({ from }) => from);
+  if (plan === null || own.length === 0) return {};
+  const others = (plan.proofs ?? []).filter(({ path }) => !own.some((proof) => proof.path === path));
+  return { plan: { ...plan, proofs: [...others, ...own] } };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { earliestOf } from '../../../src/pipeline/earliest.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { bigBytes } from '../../../src/pipeline/file/queue.ts';
-import { Lanes } from '../../../src/pipeline/steps/lanes.ts';
+import { createLanes } from '../../../src/pipeline/steps/lanes.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { created, someFacts, somePlan, someVersion, uploaded } from '../some-facts.ts';
 
@@ -65,7 +65,7 @@ export interface Day {
 
 /** The lanes of dropcast. @param isFifo without deadlines, as before them */
 export const ours: Scheduler = ({ store, start }) =>
-  new Lanes(
+  createLanes(
     {
       store,
       mayCreate: async () => true,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { bigBytes, queuedOf } from '../../../src/pipeline/file/queue.ts';
-import { Lanes } from '../../../src/pipeline/steps/lanes.ts';
+import { createLanes } from '../../../src/pipeline/steps/lanes.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { created, someFacts, someVersion, uploaded } from '../some-facts.ts';
 
@@ -23,7 +23,7 @@ function open(
   const running = new Map<string, () => void>();
   const ended: string[] = [];
   const limits = { uploads, folderUploads };
-  const lanes = new Lanes(
+  const lanes = createLanes(
     {
       store,
       mayCreate: async () => mayCreate,
