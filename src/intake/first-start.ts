@@ -11,112 +11,95 @@ import type { Rows } from '../pipeline/file/rows.ts';
 import type { SelectionStore } from '../pipeline/file/selection.ts';
 import { heldFor } from './reroute.ts';
 
+export type FirstStart = ReturnType<typeof createFirstStart>;
+
 /**
  * Decides, for the first start of one folder, which unknown files existed before dropcast watched it. A file did if
  * neither the file nor a directory above it has arrived or changed since the first start began. The inode change time
  * proves that, because programs cannot set it back. After the first start, every unknown file is new. Decision record
  * 0054.
  */
-export class FirstStart {
-  readonly #folder: Pick<FolderConfig, 'path' | 'existing'>;
-  readonly #store: FirstStartStore;
-  #record: FirstStartRecord | null = null;
-  #beginning: Promise<FirstStartRecord> | null = null;
+export function createFirstStart({ path, existing }: Pick<FolderConfig, 'path' | 'existing'>, store: FirstStartStore) {
+  let record: FirstStartRecord | null = null;
+  let beginning: Promise<FirstStartRecord> | null = null;
 
-  constructor(folder: Pick<FolderConfig, 'path' | 'existing'>, store: FirstStartStore) {
-    this.#folder = folder;
-    this.#store = store;
-  }
-
-  /** Whether every file that existed before is known to have its row. */
-  get isOver(): boolean {
-    return this.#record?.isOver === true;
-  }
-
-  /** Records that the folder is unavailable. If a directory is created in its place, the files in it are new. */
-  async wait(): Promise<void> {
-    const { path } = this.#folder;
-    if ((await this.#store.firstStart(path)) !== null) return;
-    await this.#store.saveFirstStart(path, { askedNs: systemNow(), beganNs: null, isOver: false });
-  }
-
-  /** Begins the first start again, after an operator confirmed that all present files were uploaded. */
-  async adopt(): Promise<void> {
-    const { ns: beganNs } = await fileSystemNow(this.#folder.path);
-    await this.#save({ askedNs: systemNow(), beganNs, isOver: false, isAdopted: true });
-  }
-
-  /** Ends an adoption, after an operator stated that the present files were not uploaded. */
-  async doNotAdopt(): Promise<void> {
-    const known = await this.#store.firstStart(this.#folder.path);
-    if (known?.isAdopted !== true) return;
-    const { isAdopted: _, ...record } = known;
-    await this.#save({ ...record, isOver: true });
-  }
+  const save = async (next: FirstStartRecord): Promise<void> => {
+    await store.saveFirstStart(path, next);
+    record = next;
+  };
 
   /** Begins the first start once the folder is there. Idempotent. */
-  async begin(): Promise<FirstStartRecord> {
-    if (this.#record !== null) return this.#record;
-    this.#beginning ??= this.#begin().finally(() => (this.#beginning = null));
-    return this.#beginning;
-  }
+  const begin = async (): Promise<FirstStartRecord> =>
+    record ?? (beginning ??= beginNow().finally(() => (beginning = null)));
 
-  /** Returns how to treat an unknown file that existed before; null for a new file. */
-  async leaving(path: string, { ctimeNs }: FileVersion): Promise<Leaving | null> {
-    const { existing } = this.#folder;
-    const { beganNs, isOver, isAdopted = false } = await this.begin();
-    const leaving = isAdopted ? 'recorded' : existing;
-    if (leaving === 'upload' || isOver || beganNs === null || (await this.#isSince(BigInt(ctimeNs), beganNs)))
-      return null;
-    return (await this.#cameWithDirectory(path, beganNs)) ? null : leaving;
-  }
-
-  /** Ends the first start, once every file that existed before has its row. */
-  async end(): Promise<void> {
-    await this.#save({ ...(await this.begin()), isOver: true });
-  }
-
-  async #save(record: FirstStartRecord): Promise<void> {
-    await this.#store.saveFirstStart(this.#folder.path, record);
-    this.#record = record;
-  }
-
-  async #begin(): Promise<FirstStartRecord> {
-    const { path, existing } = this.#folder;
-    const known = await this.#store.firstStart(path);
+  const beginNow = async (): Promise<FirstStartRecord> => {
+    const known = await store.firstStart(path);
     const askedNs = known?.askedNs ?? systemNow();
-    const record: FirstStartRecord = {
+    const isAdopted = known?.isAdopted === true;
+    const begun: FirstStartRecord = {
       askedNs,
       beganNs: known?.beganNs ?? (await beganAt(path, known === null ? null : askedNs)),
       // Nothing is adopted or ignored with `existing: upload`, so the first start is already over.
-      isOver: known?.isOver === true || (existing === 'upload' && known?.isAdopted !== true),
-      ...(known?.isAdopted === true && { isAdopted: true }),
+      isOver: known?.isOver === true || (existing === 'upload' && !isAdopted),
+      ...(isAdopted && { isAdopted }),
     };
-    if (known === null || known.beganNs === null || known.isOver !== record.isOver)
-      await this.#store.saveFirstStart(path, record);
-    return (this.#record = record);
-  }
+    if (known === null || known.beganNs === null || known.isOver !== begun.isOver)
+      await store.saveFirstStart(path, begun);
+    return (record = begun);
+  };
 
   /**
    * Whether a file arrived with a directory that was moved into the folder. Such files look old, because a move changes
    * only the directory itself.
    */
-  async #cameWithDirectory(path: string, beganNs: bigint): Promise<boolean> {
-    for (let directory = posix.dirname(path); directory !== '.'; directory = posix.dirname(directory)) {
-      const stats = await lstat(join(this.#folder.path, directory), { bigint: true }).catch(() => null);
+  const cameWithDirectory = async (file: string, beganNs: bigint): Promise<boolean> => {
+    for (let directory = posix.dirname(file); directory !== '.'; directory = posix.dirname(directory)) {
+      const stats = await lstat(join(path, directory), { bigint: true }).catch(() => null);
       if (stats === null) continue;
-      if (await this.#isSince(stats.birthtimeNs, beganNs)) return true;
-      if (stats.mtimeNs < beganNs && (await this.#isSince(stats.ctimeNs, beganNs))) return true;
+      if (await isSince(stats.birthtimeNs, beganNs)) return true;
+      if (stats.mtimeNs < beganNs && (await isSince(stats.ctimeNs, beganNs))) return true;
     }
     return false;
-  }
+  };
 
   /** Whether a time is after the first start began. Times in the future date from before the clock was set back. */
-  async #isSince(atNs: bigint, beganNs: bigint): Promise<boolean> {
+  const isSince = async (atNs: bigint, beganNs: bigint): Promise<boolean> => {
     if (atNs < beganNs) return false;
-    const { ns, isItsOwn } = await fileSystemNow(this.#folder.path);
+    const { ns, isItsOwn } = await fileSystemNow(path);
     return atNs <= ns + (isItsOwn ? skewNs : unknownSkewNs);
-  }
+  };
+
+  return {
+    begin,
+    /** Whether every file that existed before is known to have its row. */
+    isOver: (): boolean => record?.isOver === true,
+    /** Records that the folder is unavailable. If a directory is created in its place, the files in it are new. */
+    wait: async (): Promise<void> => {
+      if ((await store.firstStart(path)) !== null) return;
+      await store.saveFirstStart(path, { askedNs: systemNow(), beganNs: null, isOver: false });
+    },
+    /** Begins the first start again, after an operator confirmed that all present files were uploaded. */
+    adopt: async (): Promise<void> => {
+      const { ns: beganNs } = await fileSystemNow(path);
+      await save({ askedNs: systemNow(), beganNs, isOver: false, isAdopted: true });
+    },
+    /** Ends an adoption, after an operator stated that the present files were not uploaded. */
+    doNotAdopt: async (): Promise<void> => {
+      const known = await store.firstStart(path);
+      if (known?.isAdopted !== true) return;
+      const { isAdopted: _, ...others } = known;
+      await save({ ...others, isOver: true });
+    },
+    /** Returns how to treat an unknown file that existed before; null for a new file. */
+    leaving: async (file: string, { ctimeNs }: FileVersion): Promise<Leaving | null> => {
+      const { beganNs, isOver, isAdopted = false } = await begin();
+      const leaving = isAdopted ? 'recorded' : existing;
+      if (leaving === 'upload' || isOver || beganNs === null || (await isSince(BigInt(ctimeNs), beganNs))) return null;
+      return (await cameWithDirectory(file, beganNs)) ? null : leaving;
+    },
+    /** Ends the first start, once every file that existed before has its row. */
+    end: async (): Promise<void> => save({ ...(await begin()), isOver: true }),
+  };
 }
 
 /** Clock tolerance, five minutes: each host of a cluster file system may use its own clock. */
@@ -142,16 +125,16 @@ interface OlderLedgerWorld {
   now(): number;
 }
 
+export type DoubtRows = ReturnType<typeof createDoubtRows>;
+
 /**
  * Prepares the rows of a folder whose ledger is an older copy, once an operator has answered. Files may have been
  * uploaded since the copy was made. Idempotent.
  *
- * @param isAdopted whether the operator confirmed that all files in the folder were uploaded
+ * @returns a function whose `isAdopted` says whether the operator confirmed that all files in the folder were uploaded
  */
-export type DoubtRows = (folder: string, isAdopted: boolean) => Promise<void>;
-
-export function createDoubtRows({ selection, rows, now }: OlderLedgerWorld): DoubtRows {
-  return async (folder, isAdopted) => {
+export function createDoubtRows({ selection, rows, now }: OlderLedgerWorld) {
+  return async (folder: string, isAdopted: boolean): Promise<void> => {
     for (const doubtful of [{ states: unsent }, { cause: 'ignored' satisfies ReasonCode }])
       for (let after: string | null | undefined; after !== null;) {
         const { ids, next } = await selection.ids({ folder, ...doubtful }, idsAtOnce, after);

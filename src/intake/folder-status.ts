@@ -108,38 +108,33 @@ interface LoneSidecarsView {
 }
 
 /** Collects a folder's sidecars whose video has not arrived. */
-export class LoneSidecars {
+export function createLoneSidecars() {
   /** Name or stem that the video would have → sidecar paths. */
-  readonly #paths = new Map<string, Set<string>>();
-
-  add(sidecarPath: string): void {
-    const key = keyOf(stemOf(sidecarPath));
-    this.#paths.set(key, (this.#paths.get(key) ?? new Set()).add(sidecarPath));
-  }
-
-  delete(sidecarPath: string): void {
-    const key = keyOf(stemOf(sidecarPath));
-    const paths = this.#paths.get(key);
-    if (paths?.delete(sidecarPath) === true && paths.size === 0) this.#paths.delete(key);
-  }
-
-  /** Removes the sidecars of a video that has arrived. */
-  matched(path: string): void {
-    if (this.#paths.size > 0) for (const key of keysOf(path)) this.#paths.delete(key);
-  }
-
-  paths(): readonly string[] {
-    return [...this.#paths.values()].flatMap((paths) => [...paths]);
-  }
-
-  /** @param waiting paths of videos that are still settling */
-  view(waiting: Iterable<string>): LoneSidecarsView {
-    if (this.#paths.size === 0) return { files: 0, first: [] };
-    const isExpected = new Set<string>();
-    for (const path of waiting) for (const key of keysOf(path)) isExpected.add(key);
-    const lone = [...this.#paths].flatMap(([key, paths]) => (isExpected.has(key) ? [] : [...paths]));
-    return { files: lone.length, first: lone.slice(0, MOST_NAMED) };
-  }
+  const sidecars = new Map<string, Set<string>>();
+  return {
+    add: (sidecarPath: string): void => {
+      const key = keyOf(stemOf(sidecarPath));
+      sidecars.set(key, (sidecars.get(key) ?? new Set()).add(sidecarPath));
+    },
+    delete: (sidecarPath: string): void => {
+      const key = keyOf(stemOf(sidecarPath));
+      const paths = sidecars.get(key);
+      if (paths?.delete(sidecarPath) === true && paths.size === 0) sidecars.delete(key);
+    },
+    /** Removes the sidecars of a video that has arrived. */
+    matched: (path: string): void => {
+      if (sidecars.size > 0) for (const key of keysOf(path)) sidecars.delete(key);
+    },
+    paths: (): readonly string[] => [...sidecars.values()].flatMap((paths) => [...paths]),
+    /** @param waiting paths of videos that are still settling */
+    view: (waiting: Iterable<string>): LoneSidecarsView => {
+      if (sidecars.size === 0) return { files: 0, first: [] };
+      const isExpected = new Set<string>();
+      for (const path of waiting) for (const key of keysOf(path)) isExpected.add(key);
+      const lone = [...sidecars].flatMap(([key, paths]) => (isExpected.has(key) ? [] : [...paths]));
+      return { files: lone.length, first: lone.slice(0, MOST_NAMED) };
+    },
+  };
 }
 
 const MOST_NAMED = 3;

@@ -28,11 +28,11 @@ import { FolderWatcher } from '../watch/watcher.ts';
 import { arrivalOf, routeOf } from './arrival.ts';
 import type { Arrival } from './arrival.ts';
 import { createComparisons } from './comparisons.ts';
-import { FirstStart, recordedIn, whyNotOlder } from './first-start.ts';
-import type { DoubtRows } from './first-start.ts';
+import { createFirstStart, recordedIn, whyNotOlder } from './first-start.ts';
+import type { DoubtRows, FirstStart } from './first-start.ts';
 import { createRouter, videosNamedLike } from './folder-router.ts';
 import type { FolderRouter } from './folder-router.ts';
-import { countVideosSettling, folderStatus, videosSettling, LoneSidecars } from './folder-status.ts';
+import { countVideosSettling, folderStatus, videosSettling, createLoneSidecars } from './folder-status.ts';
 import type { FolderStatus } from './folder-status.ts';
 import type { Accepted, Intake } from './intake.ts';
 import type { LeftBehind, StoppedFiles } from './stopped-files.ts';
@@ -81,7 +81,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
   readonly #world: FolderWorld;
   readonly #first: FirstStart;
   readonly #comparisons: ReturnType<typeof createComparisons>;
-  readonly #lone = new LoneSidecars();
+  readonly #lone = createLoneSidecars();
   #state: RootState | null = null;
   #isScanned = false;
   #isClosed = false;
@@ -96,7 +96,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     this.path = folder.path;
     this.#world = world;
     this.router = createRouter(folder, movedBy);
-    this.#first = new FirstStart(folder, world.ledger);
+    this.#first = createFirstStart(folder, world.ledger);
     this.#comparisons = createComparisons({ logger, compare: (file, signal) => this.#compare(file, signal) });
     const settings = this.router.watchSettings(nested);
     this.watcher = new FolderWatcher({ folder: settings, sink: this, known, logger, owner, roots });
@@ -108,7 +108,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
 
   /** Whether no earlier file is waiting to be adopted. A folder that was never there has none yet. */
   get isArchiveSeen(): boolean {
-    return this.router.folder.existing !== 'adopt' || this.frozen !== null || this.#first.isOver;
+    return this.router.folder.existing !== 'adopt' || this.frozen !== null || this.#first.isOver();
   }
 
   /** Whether the first full scan has yet to finish. False for an unavailable folder, which is not scanned. */

@@ -251,7 +251,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   };
 
   return {
-    start: loop.start,
+    start: () => loop.start(),
     /**
      * Refuses new work, lets running work finish until the signal fires, and then aborts it. All facts have been
      * written by the end.

@@ -1,7 +1,7 @@
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { FolderConfig } from '../../src/config/config.ts';
-import { FirstStart } from '../../src/intake/first-start.ts';
+import { createFirstStart } from '../../src/intake/first-start.ts';
 import { someVersion } from '../pipeline/some-facts.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { FirstStartRecord } from '../../src/pipeline/file/ports.ts';
@@ -54,7 +54,7 @@ describe('what lies in a folder when it is watched for the first time', () => {
   test('was there although its times lie in the future: the clock was set back', async () => {
     await using inbox = await openInbox();
     let record: FirstStartRecord | null = null;
-    const first = new FirstStart(
+    const first = createFirstStart(
       { path: inbox.at(''), existing: 'upload' },
       { firstStart: async () => record, saveFirstStart: async (_, now) => void (record = now) },
     );

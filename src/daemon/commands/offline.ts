@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { FirstStart, createDoubtRows } from '../../intake/first-start.ts';
+import { createFirstStart, createDoubtRows } from '../../intake/first-start.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
@@ -30,7 +30,7 @@ export async function answerOffline(
   }: { readonly folder: string; readonly others: readonly string[]; readonly isAdopted: boolean },
 ): Promise<boolean> {
   if (!(await isLedgerBehind(folder, ledger))) return false;
-  const first = new FirstStart({ path: folder, existing: 'upload' }, ledger);
+  const first = createFirstStart({ path: folder, existing: 'upload' }, ledger);
   await (isAdopted ? first.adopt() : first.doNotAdopt());
   const rows = createRows({ store: ledger, events: { emit: () => undefined } });
   await createDoubtRows({ selection: ledger.selection, rows, now: Date.now })(folder, isAdopted);

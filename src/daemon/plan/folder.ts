@@ -1,6 +1,7 @@
 import type { FolderConfig } from '../../config/config.ts';
 import { arrivalOf, routeOf } from '../../intake/arrival.ts';
-import { FirstStart } from '../../intake/first-start.ts';
+import { createFirstStart } from '../../intake/first-start.ts';
+import type { FirstStart } from '../../intake/first-start.ts';
 import { createRouter, videosNamedLike } from '../../intake/folder-router.ts';
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import { nestedIn } from '../../intake/folders.ts';
@@ -69,7 +70,7 @@ async function takeIn({ files }: Survey, router: FolderRouter, world: FolderPlan
 /** Simulates a first start now if the folder has never been watched. */
 function firstStartOf(folder: FolderConfig, { ledger, clock }: FolderPlanWorld): FirstStart {
   const nowNs = BigInt(clock.now()) * 1_000_000n;
-  return new FirstStart(folder, {
+  return createFirstStart(folder, {
     firstStart: async (path) => {
       const known = await ledger?.firstStart(path);
       return { askedNs: nowNs, isOver: false, ...known, beganNs: known?.beganNs ?? nowNs };

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import type { FolderRouter } from '../../intake/folder-router.ts';
-import { LoneSidecars } from '../../intake/folder-status.ts';
+import { createLoneSidecars } from '../../intake/folder-status.ts';
 import { explainRoute, likelyCause } from '../../routing/explain.ts';
 import { compileFilter } from '../../routing/match.ts';
 import { leftAloneName } from '../../watch/left-alone-names.ts';
@@ -49,7 +49,7 @@ function whyNotSelected({ include, exclude }: FolderRouter['folder'], path: stri
 /** Returns names in a directory that look like sidecars but match no video there. */
 async function loneSidecarsIn(directory: string, router: FolderRouter): Promise<readonly string[]> {
   const names = await readdir(join(router.folder.path, directory)).catch(() => []);
-  const lone = new LoneSidecars();
+  const lone = createLoneSidecars();
   const kinds = names.map((name) => ({ name, kind: router.accepts(posix.join(directory, name)) }));
   for (const { name, kind } of kinds) if (kind === 'sidecar') lone.add(name);
   for (const { name, kind } of kinds) if (kind === 'media' || kind === 'link') lone.matched(name);
