@@ -67,10 +67,12 @@ export function createKnownBudget(store: BudgetStore, elapsed: () => number) {
     return true;
   };
 
+  const isUnwritten = (): boolean => reserve.left > 0 || isFormer || refusals.length > 0 || reported.length > 0;
+
   /** Stores only the requests that were really used. @throws the store's error */
   const giveBack = async (): Promise<void> => {
     if (known === null) return;
-    while (reserve.left > 0 || isFormer || refusals.length > 0 || reported.length > 0) await swap(window());
+    while (isUnwritten()) await swap(window());
   };
 
   return {

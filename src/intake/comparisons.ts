@@ -41,7 +41,7 @@ export function createComparisons({
   /** Compares each file once. @returns how many files were decided */
   const round = async (): Promise<number> => {
     let decided = 0;
-    for (const file of [...files.values()]) {
+    for (const file of files.values()) {
       if (signal.aborted) return decided;
       if (!(await inTurn(() => tryOne(file)))) continue;
       decided += 1;

@@ -33,7 +33,7 @@ export function createLoop(world: {
   const wakeUp = createWakeUp(clock);
   let progressedAt = clock.elapsed();
   let rungAt = progressedAt;
-  let isStopped = false;
+  const stopping = new AbortController();
   let running: Promise<void> = Promise.resolve();
 
   const wake = (): void => {
@@ -47,7 +47,7 @@ export function createLoop(world: {
   };
 
   const run = async (): Promise<void> => {
-    while (!isStopped) {
+    while (!stopping.signal.aborted) {
       try {
         await world.tick();
         progressed();
@@ -70,7 +70,7 @@ export function createLoop(world: {
     },
     /** Resolves when the current tick has ended. */
     stop: async (): Promise<void> => {
-      isStopped = true;
+      stopping.abort();
       wake();
       await running;
     },

@@ -106,7 +106,8 @@ export function createLanes(world: LanesWorld, initial: Limits) {
   const whyNotCreated = (file: Queued): NoSlot | null => whyNotAhead(file, [...ahead, ...create.running()], limits);
 
   const fill = (lane: Lane, files: readonly Queued[], mayStart: (file: Queued) => boolean): void => {
-    while (!isClosed && world.mayTake() && lane.free() > 0) {
+    if (isClosed) return;
+    while (world.mayTake() && lane.free() > 0) {
       const next = lane.next(files.filter((file) => !lane.has(file.id) && mayStart(file)));
       if (next === null) return;
       const isAdmitted = (): boolean => lane === create || uploadHosts.admit(next);
