@@ -14,8 +14,6 @@ const tickMs = 1_000;
 const quietTickMs = 3_000;
 const quietAfterMs = 10_000;
 
-export type Loop = ReturnType<typeof createLoop>;
-
 /**
  * Ticks whenever something has changed, and at least once a second, or every three seconds on a quiet shared database.
  *

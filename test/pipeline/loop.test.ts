@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLoop } from '../../src/pipeline/loop.ts';
-import type { Loop } from '../../src/pipeline/loop.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'setImmediate'] }));
 afterEach(() => void vi.useRealTimers());
 
 interface Ticking extends AsyncDisposable {
-  readonly loop: Loop;
+  readonly loop: ReturnType<typeof createLoop>;
   /** Ticks in so many seconds. */
   in(seconds: number): Promise<number>;
 }
