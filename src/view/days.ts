@@ -1,13 +1,9 @@
 import type { DurationRows } from '../ledger/days.ts';
 import type { CountsStore, Period } from '../pipeline/file/selection.ts';
+import type { DaySlot } from './picture/picture.ts';
 
 /** What ended on one local day. */
-export interface DayOfFiles {
-  /** Start of the day, in epoch milliseconds. */
-  readonly at: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly bytes: number;
+export interface DayOfFiles extends DaySlot {
   /** Milliseconds from arrival to done; null: no file was done. */
   readonly medianMs: number | null;
   readonly p95Ms: number | null;
@@ -51,18 +47,17 @@ export function startsOf(now: number): readonly number[] {
   });
 }
 
-async function count(ledger: CountsStore & DurationRows, ended: Period): Promise<DayOfFiles> {
+/** Counts what ended in a period. */
+export async function countEnded(ledger: CountsStore, ended: Period): Promise<DaySlot> {
   const counts = await ledger.counts({ where: { ended }, by: ['state'], withBytes: true });
   const of = (state: string) => counts.find((each) => each.state === state) ?? { files: 0, bytes: 0 };
   const { files: done, bytes } = of('done');
-  const took = done === 0 ? [] : (await ledger.doneAfter(ended)).toSorted((one, other) => one - other);
+  return { at: ended.from, done, failed: of('failed').files + of('held').files, bytes };
+}
+
+async function count(ledger: CountsStore & DurationRows, ended: Period): Promise<DayOfFiles> {
+  const counts = await countEnded(ledger, ended);
+  const took = counts.done === 0 ? [] : (await ledger.doneAfter(ended)).toSorted((one, other) => one - other);
   const at = (share: number): number | null => took[Math.ceil(took.length * share) - 1] ?? null;
-  return {
-    at: ended.from,
-    done,
-    failed: of('failed').files + of('held').files,
-    bytes,
-    medianMs: at(0.5),
-    p95Ms: at(0.95),
-  };
+  return { ...counts, medianMs: at(0.5), p95Ms: at(0.95) };
 }

@@ -168,50 +168,51 @@ interface About {
 }
 
 /** Names the backlog's bottleneck, as a sentence without its full stop; null when nothing is waiting. Pure. */
-export function limitSentence({
-  limited_by: limit,
-  why,
-}: {
-  readonly limited_by: Limit;
-  readonly why: string;
-}): string | null {
-  const name = names[limit];
-  if (name === null) return null;
-  return why === '' ? name : `${name}: ${why}`;
+export function limitSentence({ limited_by: limit, why }: Pick<OutlookView, 'limited_by' | 'why'>): string | null {
+  const { name } = limits[limit];
+  return name === null || why === '' ? name : `${name}: ${why}`;
 }
-
-const names: Readonly<Record<Limit, string | null>> = {
-  'upload bandwidth': 'Limited by upload bandwidth',
-  'upload slots': 'Limited by upload slots',
-  'upload window': 'Limited by uploads.window',
-  'request budget': 'Limited by the request budget',
-  quota: 'Limited by service.quota',
-  'processing at the service': 'Limited by processing at the service',
-  'publish quiet': 'Limited by publish.quiet',
-  pause: 'Waiting',
-  nothing: null,
-};
 
 /** Explains the bottleneck; empty if there is nothing to add. Pure. */
 export function limitWords(limit: Limit, about: About): string {
-  return words[limit](about);
+  return limits[limit].why(about);
 }
 
-const words: Readonly<Record<Limit, (about: About) => string>> = {
-  'upload bandwidth': ({ pace }) => bandwidthWords(pace),
-  'upload slots': ({ backlog, pace }) =>
-    `all ${pace.slots} are in use, and ${backlog.toSend - pace.slots} more files are waiting${together(pace)}`,
-  'upload window': ({ pace: { later }, nowMs }) => {
-    const opens = later.find(({ mayStart }) => mayStart);
-    return opens === undefined ? 'uploads may not start' : `uploads start at ${clockTime(nowMs + opens.inMs, nowMs)}`;
+interface LimitWords {
+  readonly name: string | null;
+  readonly why: (about: About) => string;
+}
+
+const limits: Readonly<Record<Limit, LimitWords>> = {
+  'upload bandwidth': { name: 'Limited by upload bandwidth', why: ({ pace }) => bandwidthWords(pace) },
+  'upload slots': {
+    name: 'Limited by upload slots',
+    why: ({ backlog, pace }) =>
+      `all ${pace.slots} are in use, and ${backlog.toSend - pace.slots} more files are waiting${together(pace)}`,
   },
-  'request budget': ({ pace, nowMs }) => budgetWords(pace, nowMs),
-  quota: ({ pace: { quota }, nowMs }) => quotaWords(quota, nowMs),
-  'processing at the service': ({ pace: { processingMs } }) =>
-    processingMs === null ? 'it has not finished any video yet' : `it takes about ${seconds(processingMs)} per video`,
-  'publish quiet': ({ pace }) => `feeds are published ${seconds(pace.quietMs)} after the last video became ready`,
-  pause: ({ pause }) => pause?.why ?? 'dropcast is paused',
-  nothing: ({ backlog }) => (backlog.toSend === 0 ? 'no files are waiting' : 'no limit slows the files down'),
+  'upload window': {
+    name: 'Limited by uploads.window',
+    why: ({ pace: { later }, nowMs }) => {
+      const opens = later.find(({ mayStart }) => mayStart);
+      return opens === undefined ? 'uploads may not start' : `uploads start at ${clockTime(nowMs + opens.inMs, nowMs)}`;
+    },
+  },
+  'request budget': { name: 'Limited by the request budget', why: ({ pace, nowMs }) => budgetWords(pace, nowMs) },
+  quota: { name: 'Limited by service.quota', why: ({ pace: { quota }, nowMs }) => quotaWords(quota, nowMs) },
+  'processing at the service': {
+    name: 'Limited by processing at the service',
+    why: ({ pace: { processingMs } }) =>
+      processingMs === null ? 'it has not finished any video yet' : `it takes about ${seconds(processingMs)} per video`,
+  },
+  'publish quiet': {
+    name: 'Limited by publish.quiet',
+    why: ({ pace }) => `feeds are published ${seconds(pace.quietMs)} after the last video became ready`,
+  },
+  pause: { name: 'Waiting', why: ({ pause }) => pause?.why ?? 'dropcast is paused' },
+  nothing: {
+    name: null,
+    why: ({ backlog }) => (backlog.toSend === 0 ? 'no files are waiting' : 'no limit slows the files down'),
+  },
 };
 
 function bandwidthWords(pace: Pace): string {

@@ -1,4 +1,4 @@
-import type { Fleet, Host, HostUpload } from '../../src/view/hosts/fleet-view.ts';
+import type { Fleet, Host, HostWork } from '../../src/view/hosts/fleet-view.ts';
 
 export const noon = new Date('2026-11-22T12:00:00').getTime();
 
@@ -19,7 +19,12 @@ export function someHost(name: string, other: Partial<Host> = {}): Host {
   };
 }
 
-export const someUpload: HostUpload = { sentBytes: 400, sizeBytes: 1_000, idleMs: 0, bytesPerSecond: 50 };
+export const someUpload: NonNullable<HostWork['upload']> = {
+  sentBytes: 400,
+  sizeBytes: 1_000,
+  idleMs: 0,
+  bytesPerSecond: 50,
+};
 
 /** Why it is away. */
 export const awayWhy = 'PostgreSQL at db.example.com has not answered since 14:02: connection refused (ECONNREFUSED)';

@@ -7,8 +7,7 @@ import type { Versions } from './metrics.ts';
 /** @returns a function that formats all current values */
 export function openExposition(daemon: Daemon, counted: Counted, versions: Versions): () => Promise<string> {
   const registry = new Registry();
-  const addUpEvents = createSumsOfEvents(registry, counted);
-  const addUp = createSumsOfDaemon(registry, daemon);
+  const addUp = createSums(registry, daemon, counted);
   const look = createGauges(registry, daemon, counted);
   new Gauge({
     name: 'dropcast_build_info',
@@ -19,36 +18,68 @@ export function openExposition(daemon: Daemon, counted: Counted, versions: Versi
   // At the default resolution of 10 ms, monitoring the event loop alone takes 0.35% of a core.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return async () => {
-    addUpEvents();
     addUp();
     await look();
     return registry.metrics();
   };
 }
 
-/** Creates metrics for totals of events. @returns a function that copies their current values */
-function createSumsOfEvents(registry: Registry, counted: Counted): () => void {
+/** Creates metrics for totals. @returns a function that copies their current values */
+function createSums(registry: Registry, { messageTargets, conductor, gate }: Daemon, counted: Counted): () => void {
   const { finished, failures, requests, publishes } = counted;
-  const sums: readonly (readonly [Tally, name: string, help: string, labelNames: string[]])[] = [
-    [finished, 'dropcast_files_finished_total', 'Files that ended, by outcome.', ['outcome']],
-    [failures, 'dropcast_failures_total', 'Failed steps of files, by class of failure; most are retried.', ['class']],
+  const targets = () => targetTypes.map((type) => ({ type, ...messageTargets.counts(type) }));
+  const sums: readonly (readonly [name: string, help: string, labelNames: string[], list: Tally['list']])[] = [
+    ['dropcast_files_finished_total', 'Files that ended, by outcome.', ['outcome'], () => finished.list()],
     [
-      requests,
+      'dropcast_failures_total',
+      'Failed steps of files, by class of failure; most are retried.',
+      ['class'],
+      () => failures.list(),
+    ],
+    [
       'dropcast_api_requests_total',
       'Requests to the service and uploads, by the status of the answer; code is none when no answer came.',
       ['operation', 'code'],
+      () => requests.list(),
     ],
-    [publishes, 'dropcast_feed_publishes_total', 'Publishes of a feed, by outcome.', ['feed', 'outcome']],
+    ['dropcast_feed_publishes_total', 'Publishes of a feed, by outcome.', ['feed', 'outcome'], () => publishes.list()],
+    [
+      'dropcast_upload_bytes_total',
+      'Bytes sent in uploads, including interrupted ones.',
+      [],
+      () => [{ labels: {}, count: conductor.sentBytes() }],
+    ],
+    [
+      'dropcast_api_budget_wait_seconds_total',
+      'Time that requests waited for room in the hourly budget, by purpose.',
+      ['lane'],
+      () => Object.entries(gate.waitedMs()).map(([lane, ms]) => ({ labels: { lane }, count: ms / 1_000 })),
+    ],
+    [
+      'dropcast_notifications_total',
+      'Attempts to send messages, by type of target; failed ones are retried.',
+      ['type', 'outcome'],
+      () =>
+        targets().flatMap(({ type, taken, failed }) => [
+          { labels: { type, outcome: 'ok' }, count: taken },
+          { labels: { type, outcome: 'failed' }, count: failed },
+        ]),
+    ],
+    [
+      'dropcast_notifications_dropped_total',
+      'Messages that were given up: too old, too many, or refused repeatedly.',
+      ['type'],
+      () => targets().map(({ type, dropped }) => ({ labels: { type }, count: dropped })),
+    ],
   ];
   const counters = sums.map(
-    ([tally, name, help, labelNames]) =>
-      [tally, new Counter({ name, help, labelNames, registers: [registry] })] as const,
+    ([name, help, labelNames, list]) => [list, new Counter({ name, help, labelNames, registers: [registry] })] as const,
   );
   registry.registerMetric(new StepDurations(counted.steps));
   return () => {
-    for (const [tally, counter] of counters) {
+    for (const [list, counter] of counters) {
       counter.reset();
-      for (const { labels, count } of tally.list()) counter.inc(labels, count);
+      for (const { labels, count } of list()) counter.inc(labels, count);
     }
   };
 }
@@ -89,43 +120,4 @@ function linesOf({ labels, count, sumSeconds, inBucket }: Times) {
     { metricName: `${name}_sum`, labels, value: sumSeconds },
     { metricName: `${name}_count`, labels, value: count },
   ];
-}
-
-/** Creates metrics for totals of the daemon. @returns a function that copies their current values */
-function createSumsOfDaemon(registry: Registry, daemon: Daemon): () => void {
-  const registers = [registry];
-  const bytes = new Counter({
-    name: 'dropcast_upload_bytes_total',
-    help: 'Bytes sent in uploads, including interrupted ones.',
-    registers,
-  });
-  const waits = new Counter({
-    name: 'dropcast_api_budget_wait_seconds_total',
-    help: 'Time that requests waited for room in the hourly budget, by purpose.',
-    labelNames: ['lane'],
-    registers,
-  });
-  const sendings = new Counter({
-    name: 'dropcast_notifications_total',
-    help: 'Attempts to send messages, by type of target; failed ones are retried.',
-    labelNames: ['type', 'outcome'],
-    registers,
-  });
-  const dropped = new Counter({
-    name: 'dropcast_notifications_dropped_total',
-    help: 'Messages that were given up: too old, too many, or refused repeatedly.',
-    labelNames: ['type'],
-    registers,
-  });
-  return () => {
-    for (const each of [bytes, waits, sendings, dropped]) each.reset();
-    for (const type of targetTypes) {
-      const counts = daemon.messageTargets.counts(type);
-      sendings.inc({ type, outcome: 'ok' }, counts.taken);
-      sendings.inc({ type, outcome: 'failed' }, counts.failed);
-      dropped.inc({ type }, counts.dropped);
-    }
-    bytes.inc(daemon.conductor.sentBytes());
-    for (const [lane, ms] of Object.entries(daemon.gate.waitedMs())) waits.inc({ lane }, ms / 1_000);
-  };
 }

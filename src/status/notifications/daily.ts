@@ -1,5 +1,5 @@
 import type { Message } from '@dropcast/notify';
-import { size, clockDay } from '../../view/words/text.ts';
+import { counted, size, clockDay } from '../../view/words/text.ts';
 import { filesIn } from '../../view/files/files-view.ts';
 import type { CountsStore } from '../../pipeline/file/selection.ts';
 
@@ -59,10 +59,10 @@ export function receipt(
   const { came, live, bytes } = totals;
   if (came + live + more.needsYou === 0 && !more.isWanted) return null;
   const body = [
-    `${files(came)} came in, ${files(live)} went live (${size(bytes)}).`,
+    `${counted(came, 'file')} came in, ${counted(live, 'file')} went live (${size(bytes)}).`,
     more.needsYou === 0
       ? 'Nothing needs you.'
-      : `${files(more.needsYou)} ${more.needsYou === 1 ? 'needs' : 'need'} you: see dropcast status.`,
+      : `${counted(more.needsYou, 'file needs', 'files need')} you: see dropcast status.`,
     ...more.missing,
   ];
   const level = more.needsYou > 0 || more.missing.length > 0 ? 'warn' : 'info';
@@ -76,10 +76,6 @@ export function receipt(
     count: live,
     files: [],
   };
-}
-
-function files(n: number): string {
-  return n === 1 ? '1 file' : `${n} files`;
 }
 
 /** Counts the files that arrived, and those that went live, between two times (epoch milliseconds). */

@@ -6,7 +6,7 @@ import type { Facts } from '../../pipeline/file/facts.ts';
 import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { viewOf } from '../../view/files/file-view.ts';
 import { causeOf, nextForSender, type Cause } from '../../view/picture/causes.ts';
-import { wholeSentence } from '../../view/words/text.ts';
+import { counted, wholeSentence } from '../../view/words/text.ts';
 
 /** How far the history has been read for news, in line numbers. */
 export interface Cursor {
@@ -72,30 +72,20 @@ type RowNews = Omit<FileNews, 'feedUrls' | 'recipients'>;
 
 /** Only the current state counts: a file that failed and was fixed within a minute is reported as live only. */
 function newsOf(facts: Facts, before: string | null): readonly RowNews[] {
-  const { id, folder, path, embedUrl, end, disposal } = facts;
+  const { id, folder, path, embedUrl, end, disposal, why, lastFailure } = facts;
   const shown = { id, path: escapeControls(`${folder}/${path}`), embedUrl, cause: '', why: '', next: '' };
-  if (end === 'failed' || end === 'held') return [newsOfNeed(facts)];
-  if (end !== 'done') return [];
-  return [
-    // Later lines about a live file concern its local file or its feeds.
-    ...(before === 'done'
-      ? []
-      : [{ ...shown, happened: before === null ? ('live' as const) : ('recovered' as const) }]),
-    ...(disposal === 'waiting' ? [newsOfNeed(facts)] : []),
-  ];
-}
-
-function newsOfNeed(facts: Facts): RowNews {
-  const { id, folder, path, embedUrl, why, lastFailure } = facts;
-  return {
-    id,
-    path: escapeControls(`${folder}/${path}`),
-    embedUrl,
+  const need: RowNews = {
+    ...shown,
     happened: 'needs you',
     cause: viewOf(null, facts).cause ?? '',
     why: escapeControls(why ?? lastFailure?.message ?? 'unknown reason'),
     next: `See it with dropcast show ${id}`,
   };
+  if (end === 'failed' || end === 'held') return [need];
+  if (end !== 'done') return [];
+  const well: RowNews = { ...shown, happened: before === null ? 'live' : 'recovered' };
+  // Later lines about a live file concern its local file or its feeds.
+  return [...(before === 'done' ? [] : [well]), ...(disposal === 'waiting' ? [need] : [])];
 }
 
 /** News about one file. */
@@ -249,7 +239,7 @@ function names(files: readonly FileNews[], below: (file: FileNews) => readonly s
 }
 
 function more(n: number, what: string): readonly string[] {
-  return n <= 0 ? [] : [`and ${n} more ${what}${n === 1 ? '' : 's'}`];
+  return n <= 0 ? [] : [`and ${counted(n, `more ${what}`)}`];
 }
 
 function nameOf(file: FileNews | undefined): string {

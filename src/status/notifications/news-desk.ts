@@ -116,7 +116,7 @@ export function createNewsDesk(daemon: Daemon, now: () => number): NewsDesk {
     // Updated even if the write below fails, so that the start of a trouble is not lost.
     current.conditions = looked(before, troubles, at, isKnown);
     const next = toTell(current.conditions, at);
-    const isNews = next.messages.length > 0 || !isSame(next.conditions, current.remembered);
+    const isNews = next.messages.length > 0 || JSON.stringify(next.conditions) !== JSON.stringify(current.remembered);
     const names = isNews
       ? await post(outbox, targets, {
           messages: withWaitingFiles(next.messages, await waitingFiles(), pausesSeen(sights)),
@@ -256,8 +256,4 @@ function withoutPast(
 /** Other hosts' expectations are kept longer: a silent or newly started host reports its day later. */
 function isLongPast(cause: string, now: number): boolean {
   return now - Date.parse(dayOfCause(cause)) > 3 * 24 * 60 * 60_000;
-}
-
-function isSame(one: Conditions, other: Conditions): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,8 +1,8 @@
-import { counted } from '@dropcast/pages';
 import { stopping, type Message } from '@dropcast/notify';
 import { statesIn } from '../../view/stages.ts';
 import type { Pause } from '../../pipeline/events.ts';
 import type { Totals } from '../../ledger/totals.ts';
+import { counted } from '../../view/words/text.ts';
 import { causeOfStop } from './troubles.ts';
 
 type Waiting = Pick<Totals, 'by state'> & { readonly backlog: Pick<Totals['backlog'], 'toCreate' | 'toSend'> };
@@ -34,7 +34,7 @@ function lineOf(pause: Pause | undefined, waiting: Waiting): string {
   const files = heldBy(holds, waiting);
   const one = holds === 'new files' ? 'new file' : 'file';
   if (files === 0) return '';
-  return files === 1 ? `1 ${one} waits.` : `${counted(files, one)} wait.`;
+  return `${counted(files, `${one} waits`, `${one}s wait`)}.`;
 }
 
 function heldBy(holds: Pause['holds'], { 'by state': counts, backlog }: Waiting): number {

@@ -10,7 +10,7 @@ import { paceOf } from '../outlook.ts';
 import { workStates } from '../stages.ts';
 import type { Moment, ViewedDaemon } from '../viewed-daemon.ts';
 import { fileWaitWords, filesFor, type Wait } from '../waits.ts';
-import { clockTime } from '../words/text.ts';
+import { clockTime, counted } from '../words/text.ts';
 
 /** A file's place in line for an upload. */
 export interface QueuePlace {
@@ -144,7 +144,7 @@ function whyInLine(daemon: ViewedDaemon, facts: Facts, place: QueuePlace | undef
   const { folders, uploads } = daemon.config();
   if (why === 'folder') {
     const most = folders.find(({ path }) => path === facts.folder)?.uploads ?? 0;
-    return `its folder already has ${most === 1 ? '1 upload' : `${most} uploads`}`;
+    return `its folder already has ${counted(most, 'upload')}`;
   }
   if (why === 'kept for small' && uploads.concurrency > 1)
     return `waiting for an upload slot: of ${uploads.concurrency}, at least one is kept for files of up to ${bigBytes / 1024 ** 2} MiB`;

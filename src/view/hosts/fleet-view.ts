@@ -5,6 +5,7 @@ import type { UnknownName } from '../../pipeline/service-names.ts';
 import type { Comparison } from '../../pipeline/rounds/adopt.ts';
 import type { FeedWait } from '../../pipeline/rounds/publish.ts';
 import type { PollTrouble } from '../../pipeline/rounds/sweep.ts';
+import type { LiveUpload } from '../../pipeline/steps/uploads.ts';
 
 /** A fleet member, from its row in the database. Times are epoch milliseconds on the reader's clock. */
 export interface Host {
@@ -123,16 +124,7 @@ export interface DeafTarget {
 export interface HostWork {
   readonly id: string;
   /** Upload progress; null: not uploading. */
-  readonly upload: HostUpload | null;
-}
-
-export interface HostUpload {
-  readonly sentBytes: number;
-  readonly sizeBytes: number;
-  /** Milliseconds since the last byte left. */
-  readonly idleMs: number;
-  /** Null until measured. */
-  readonly bytesPerSecond: number | null;
+  readonly upload: Omit<LiveUpload, 'id' | 'host'> | null;
 }
 
 /** The members that share one ledger, seen from one of them. */

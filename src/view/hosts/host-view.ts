@@ -44,9 +44,7 @@ export interface FleetStatus {
 }
 
 /** The ledger query that counts files. */
-export interface FleetLedger {
-  readonly counts: Ledger['counts'];
-}
+export type FleetLedger = Pick<Ledger, 'counts'>;
 
 /**
  * Returns the members' latest reports. @param ledger counts the files waiting for a silent member; null: not counted

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { durationWords } from '../../watch/clock.ts';
-import { clockTime } from '../words/text.ts';
+import { clockTime, counted } from '../words/text.ts';
 import { isAtWork, mayTake, workerOf, type FleetStatus, type HostView } from './host-view.ts';
 import type { FleetView, Host } from './fleet-view.ts';
 
@@ -13,7 +13,7 @@ export function hostWords(host: HostView, now: number): string {
   const others = working - uploads;
   const running = [
     ...(uploads > 0 ? [`${uploads} of ${slots} uploads`] : []),
-    ...(others > 0 ? [`${others === 1 ? '1 other file' : `${others} other files`} under way`] : []),
+    ...(others > 0 ? [`${counted(others, 'other file')} under way`] : []),
   ].join(', ');
   switch (state) {
     case 'running':
@@ -55,30 +55,26 @@ function byAndSince(draining: HostView['draining'], now: number): string {
 }
 
 function waitingWords({ waiting }: HostView): string {
-  return waiting === 0 ? '' : `; ${files(waiting)} for it`;
+  return waiting === 0 ? '' : `; ${counted(waiting, 'file waits', 'files wait')} for it`;
 }
 
 function silentWords({ name, heard_at: heardAt, waiting }: HostView, now: number): string {
   const rest =
     waiting === 0
       ? 'The other hosts take over its work.'
-      : `${files(waiting)} for it: no other working host can read their folders.`;
+      : `${counted(waiting, 'file waits', 'files wait')} for it: no other working host can read their folders.`;
   return `${name} was last heard ${inSeconds(now - heardAt)} ago, at ${clockTime(heardAt, now)}. ${rest}`;
 }
 
 function leftWords({ name, state, waiting }: HostView): string {
   const why = state === 'stopped' ? 'is stopped' : 'is draining';
-  return `${name} ${why}. ${files(waiting)} for it: no other working host can read their folders.`;
+  return `${name} ${why}. ${counted(waiting, 'file waits', 'files wait')} for it: no other working host can read their folders.`;
 }
 
 /** Omits this host's folders, which are reported elsewhere. */
 function frozenWords({ name, here, frozen }: HostView): readonly string[] {
   if (here) return [];
   return frozen.map(({ path, why }) => `${name}: ${path} cannot be used${why === null ? '' : `: ${why}`}.`);
-}
-
-function files(count: number): string {
-  return count === 1 ? '1 file waits' : `${count.toLocaleString('en')} files wait`;
 }
 
 function versionWords(hosts: readonly HostView[]): readonly string[] {
@@ -95,6 +91,7 @@ function clockWords({ name, state, clock_ahead_ms: aheadMs }: HostView): readonl
   return [`The clock of ${name} is ${off} that of PostgreSQL: the times that it writes are off by as much.`];
 }
 
+/** At least a second: two hosts' clocks may differ. */
 function inSeconds(ms: number): string {
   return durationWords(Math.max(1, Math.round(ms / 1_000)) * 1_000);
 }
@@ -173,17 +170,7 @@ function goneWords(hosts: readonly Host[]): string {
   if (last === undefined) return 'no host of the fleet can read this folder';
   const who = hosts.length === 1 ? 'it' : last.name;
   const how = last.isStopped ? 'was stopped' : 'was last heard';
-  return `only ${namesOf(hosts)} can read this folder, and ${who} ${how} ${agoWords(Date.now() - last.heardAt)}`;
-}
-
-/** Negative differences count as zero: two hosts' clocks may differ. */
-function agoWords(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1_000));
-  if (seconds < 60) return `${seconds} s ago`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 60) return `${minutes} min ago`;
-  const hours = Math.round(minutes / 60);
-  return hours < 48 ? `${hours} h ago` : `${Math.round(hours / 24)} days ago`;
+  return `only ${namesOf(hosts)} can read this folder, and ${who} ${how} ${inSeconds(Date.now() - last.heardAt)} ago`;
 }
 
 function namesOf(hosts: readonly Host[], word = 'and'): string {

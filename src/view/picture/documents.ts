@@ -1,5 +1,5 @@
 import type { FolderStatus } from '../../intake/folder-status.ts';
-import { whyWords, type WaitCause } from '../waits.ts';
+import { whyWords, type Wait, type WaitCause } from '../waits.ts';
 import type { BudgetView, LivePicture, Picture } from './picture.ts';
 
 const inStatus = [
@@ -40,16 +40,8 @@ export interface OverviewView extends Pick<LivePicture, (typeof inOverview)[numb
   readonly started_at: number;
   /** Folders that are frozen or still being scanned. */
   readonly folders: readonly Pick<FolderStatus, 'path' | 'state' | 'why'>[];
-  readonly pauses: readonly PauseView[];
-}
-
-interface PauseView {
-  /** The scope: `everything`, `uploads`, `new files`, or a folder. */
-  readonly what: string;
-  /** Includes the end time. */
-  readonly why: string;
-  readonly since: number | null;
-  readonly until: number | null;
+  /** `why` includes the end time. */
+  readonly pauses: readonly Pick<Wait, 'what' | 'why' | 'since' | 'until'>[];
 }
 
 /** Projects a picture to the overview document. Pure. */

@@ -2,7 +2,6 @@ import type { FolderStatus } from '../../intake/folder-status.ts';
 import type { OperatorPause } from '../../pipeline/events.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 import type { Comparison } from '../../pipeline/rounds/adopt.ts';
-import type { StageOrEnd } from '../stages.ts';
 import type { Wait } from '../waits.ts';
 import type { Accounts } from '../../watch/ports.ts';
 import type { FileView } from '../files/file-view.ts';
@@ -114,26 +113,16 @@ export interface StageView {
   readonly bottleneck: string | null;
 }
 
-export interface NowFile {
-  readonly id: string;
-  /** The fleet host working on the file; null: none, or a single host. */
-  readonly host: string | null;
-  /** Absolute path. */
-  readonly path: string;
-  readonly state: string;
-  /** See `FileView`. */
-  readonly stage: StageOrEnd;
+export interface NowFile extends Pick<
+  FileView,
+  'id' | 'host' | 'path' | 'state' | 'stage' | 'size' | 'sent' | 'ready_at' | 'why'
+> {
   readonly kind: 'video' | 'audio' | 'link' | 'file';
-  readonly size: number;
-  readonly sent: number | null;
   readonly bytes_per_second: number | null;
   /** When all bytes will be sent. */
   readonly sent_at: number | null;
-  /** Approximate time at which the video will be ready. */
-  readonly ready_at: number | null;
   /** The next check of the file's state on the service. */
   readonly next_look_at: number | null;
-  readonly why: string | null;
 }
 
 export interface BudgetView {
@@ -150,14 +139,10 @@ export interface BudgetView {
   readonly frees: readonly { readonly at: number; readonly requests: number }[];
 }
 
-export interface DayView {
+/** `failed` includes held files, and `bytes` is the total size of the files that are done. */
+export interface DayView extends Omit<DaySlot, 'at'> {
   /** The last 24 hours in half-hour slots, current slot last. `at`: the start of a slot. */
   readonly slots: readonly DaySlot[];
-  readonly done: number;
-  /** Failed and held files. */
-  readonly failed: number;
-  /** Total size of the finished files. */
-  readonly bytes: number;
   /** Since midnight. */
   readonly today: Omit<DaySlot, 'at'>;
 }

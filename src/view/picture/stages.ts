@@ -118,30 +118,25 @@ export function underWay({ working, held }: Pick<LedgerSnapshot, 'working' | 'he
 
 /** Builds the view of a file in progress. Pure. @param nextPollAt time of the next poll, epoch milliseconds */
 export function nowFile(file: FileView, nextPollAt: number | null): NowFile {
+  const { id, host, path, state, stage, size, sent, ready_at, why, upload } = file;
+  const shown = { id, host, path, state, stage, size, sent, ready_at, why };
   return {
-    id: file.id,
-    host: file.host,
-    path: file.path,
-    state: file.state,
-    stage: file.stage,
+    ...shown,
     kind: kindOf(file),
-    size: file.size,
-    sent: file.sent,
-    bytes_per_second: file.upload?.bytes_per_second ?? null,
-    sent_at: file.upload?.done_at ?? null,
-    ready_at: file.ready_at,
-    next_look_at: file.state === 'processing' ? nextPollAt : file.state === 'retrying' ? file.not_before : null,
-    why: file.why,
+    bytes_per_second: upload?.bytes_per_second ?? null,
+    sent_at: upload?.done_at ?? null,
+    next_look_at: state === 'processing' ? nextPollAt : state === 'retrying' ? file.not_before : null,
   };
 }
 
 const kinds: readonly (readonly [NowFile['kind'], RegExp])[] = [
   ['link', /\.(?:url|webloc)$/i],
-  ['audio', /\.(?:mp3|wav|flac|m4a)$/i],
+  ['audio', /\.(?:mp3|m4a|wav|flac|aac|ogg|opus)$/i],
   ['video', /\.(?:mp4|mov|mkv|mxf|ts|webm|avi|mpg|m4v)$/i],
 ];
 
-function kindOf({ path, source_url: source }: FileView): NowFile['kind'] {
+/** Returns what kind of file it is, for its icon. Pure. */
+export function kindOf({ path, source_url: source }: Pick<FileView, 'path' | 'source_url'>): NowFile['kind'] {
   return source === null ? (kinds.find(([, names]) => names.test(path))?.[0] ?? 'file') : 'link';
 }
 

@@ -1,3 +1,4 @@
+import { countEnded } from '../days.ts';
 import { feedsOf } from '../outlook.ts';
 import type { SnapshotStore } from '../../ledger/snapshot.ts';
 import type { CountsStore } from '../../pipeline/file/selection.ts';
@@ -16,13 +17,6 @@ const slotsOfDay = 48;
 /** Counts files that ended in the last 24 hours. Recounts only the half hours in which something changed. */
 export function createDay(ledger: CountsStore) {
   const counted = new Map<number, Promise<DaySlot>>();
-  const count = async (at: number): Promise<DaySlot> => {
-    const where = { ended: { from: at, to: at + halfHourMs } };
-    const counts = await ledger.counts({ where, by: ['state'], withBytes: true });
-    const of = (state: string) => counts.find((one) => one.state === state) ?? { files: 0, bytes: 0 };
-    const { files: done, bytes } = of('done');
-    return { at, done, failed: of('failed').files + of('held').files, bytes };
-  };
   const forget = (endedAt: number | null | undefined): void => {
     if (endedAt === null || endedAt === undefined) return;
     for (const at of counted.keys()) if (at <= endedAt && endedAt < at + halfHourMs) counted.delete(at);
@@ -30,7 +24,7 @@ export function createDay(ledger: CountsStore) {
   const slot = (at: number): Promise<DaySlot> => {
     const known = counted.get(at);
     if (known !== undefined) return known;
-    const counting = count(at);
+    const counting = countEnded(ledger, { from: at, to: at + halfHourMs });
     counted.set(at, counting);
     // Forgets a failed count, so that the next view tries again.
     counting.catch(() => counted.delete(at));

@@ -1,5 +1,5 @@
 import type { AuditCost, AuditKind, AuditRun } from '../../pipeline/file/audit.ts';
-import { clockTime, size } from './text.ts';
+import { clockTime, counted, size } from './text.ts';
 
 const titles: Readonly<Record<AuditKind, string>> = {
   gone: 'Gone: the service no longer has their videos',
@@ -44,8 +44,4 @@ export function costWords({ files, videos, requests, bytes, hours }: AuditCost):
   const read = bytes === 0 ? 'no local file is read' : `${size(bytes)} of local files are read`;
   const long = hours < 1 ? 'less than an hour' : `at least ${counted(Math.ceil(hours), 'hour')}`;
   return `${list}, and ${each}; ${counted(files, 'file')}, ${read}. Uploads go first: it takes ${long}.`;
-}
-
-function counted(n: number, word: string): string {
-  return `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`;
 }

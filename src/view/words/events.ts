@@ -3,7 +3,7 @@ import { stateOf, type Facts } from '../../pipeline/file/facts.ts';
 import { channelRefusal, isHeldByRules, isIgnored, isTakenBack, wasThereBefore } from '../../pipeline/file/reasons.ts';
 import { headingOf, ofName, ofPause, waitWords, pauseWords, obstacleOf, overWords } from '../waits.ts';
 import { lateWords } from './picture-words.ts';
-import { size, capitalised, clockTime } from './text.ts';
+import { size, capitalised, clockTime, counted } from './text.ts';
 
 export type NewsLevel = 'info' | 'warn' | 'error';
 
@@ -166,7 +166,7 @@ const endWords: Readonly<Record<string, string>> = {
 };
 
 function ofFeed({ feed, files, failure }: Of<'feed'>): EventWords {
-  const many = files === 1 ? '1 video' : `${files} videos`;
+  const many = counted(files, 'video');
   if (failure === null)
     return words('info', 'Feed published', files === 0 ? feedIsBack(feed) : `Feed ${feed} published with ${many}`);
   return words('warn', 'Feed not published', `${feedFailed(feed)} with ${many}: ${failure.message}`);

@@ -1,7 +1,7 @@
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 import type { DaySlot, Sentence, DeafTargetView } from '../picture/picture.ts';
 import type { Earliest } from '../../pipeline/earliest.ts';
-import { clockTime, size } from './text.ts';
+import { clockTime, counted, size } from './text.ts';
 import type { Comparison } from '../../pipeline/rounds/adopt.ts';
 
 /** The facts behind the headline sentence. */
@@ -57,9 +57,7 @@ export function countUnmet(expectations: readonly Pick<ExpectationView, 'state'>
 }
 
 export function unmetWords(deliveries: number): string {
-  return deliveries === 1
-    ? '1 expected delivery is missing or late'
-    : `${count(deliveries)} expected deliveries are missing or late`;
+  return `${counted(deliveries, 'expected delivery is', 'expected deliveries are')} missing or late`;
 }
 
 function more(trouble: readonly string[]): string {
@@ -68,23 +66,21 @@ function more(trouble: readonly string[]): string {
 
 function troubleOf({ needsYou, frozenFolders, unmet }: Trouble): readonly string[] {
   return [
-    ...(frozenFolders > 0 ? [frozenFolders === 1 ? '1 folder is frozen' : `${frozenFolders} folders are frozen`] : []),
+    ...(frozenFolders > 0 ? [`${counted(frozenFolders, 'folder is', 'folders are')} frozen`] : []),
     ...(unmet > 0 ? [unmetWords(unmet)] : []),
-    ...(needsYou > 0 ? [needsYou === 1 ? '1 needs you' : `${count(needsYou)} need you`] : []),
+    ...(needsYou > 0 ? [`${counted(needsYou, 'needs', 'need')} you`] : []),
   ];
 }
 
 /** Example: `Uploading 3, 12 waiting, 2 on the service`; null when nothing is in progress. */
 function workOf({ uploading, waiting, following, retrying }: Health): string | null {
-  const others = [
+  const parts = [
+    ...(uploading > 0 ? [`Uploading ${count(uploading)}`] : []),
     ...(waiting > 0 ? [`${count(waiting)} waiting`] : []),
     ...(following > 0 ? [`${count(following)} on the service`] : []),
     ...(retrying > 0 ? [`${count(retrying)} retrying`] : []),
   ];
-  if (uploading > 0) return [`Uploading ${count(uploading)}`, ...others].join(', ');
-  const [first, ...rest] = others;
-  if (first === undefined) return null;
-  return [first, ...rest].join(', ');
+  return parts.length === 0 ? null : parts.join(', ');
 }
 
 function restOf({ today, live, needsYou }: Health): string {
@@ -109,17 +105,17 @@ export function expectationWords(
   const time = clockTime(by, now);
   switch (state) {
     case 'expected':
-      return `${fileWords(count)} expected by ${time}, ${arrived} there`;
+      return `${counted(count, 'file')} expected by ${time}, ${arrived} there`;
     case 'arrived':
       return until === 'live' ? `there, to be live by ${time}` : `there, in time for ${time}`;
     case 'live':
       return `live, in time for ${time}`;
     case 'missing':
-      return `${count - arrived} of ${fileWords(count)} missing since ${time}`;
+      return `${count - arrived} of ${counted(count, 'file')} missing since ${time}`;
     case 'late':
       if (until === 'ready') return lateWords({ by, why: why ?? '' }, now);
       if (why !== null) return `there, but ${lateWords({ by, why }, now, 'live')}`;
-      return `there, but ${count - Math.min(count, live)} of ${fileWords(count)} not live since ${time}`;
+      return `there, but ${count - Math.min(count, live)} of ${counted(count, 'file')} not live since ${time}`;
     case 'recovered':
       return `${until === 'live' ? 'live' : 'there'}, too late for ${time}`;
     default:
@@ -150,10 +146,6 @@ const lateReasons: Readonly<Record<Earliest['because'], string>> = {
   processing: 'the service processes it',
 };
 
-function fileWords(count: number): string {
-  return count === 1 ? '1 file' : `${count} files`;
-}
-
 /** Example: `comparing with 12,000 videos: 37 %`. */
 export function comparisonWords({ videos, share }: Comparison): string {
   const all = videos === null ? 'the videos of the service' : `${videos.toLocaleString('en')} videos`;
@@ -163,6 +155,6 @@ export function comparisonWords({ videos, share }: Comparison): string {
 /** Example: `ntfy "phone" has accepted nothing since 14:32: answered 401; 3 messages wait`. */
 export function deafWords({ name, type, why, since, waiting }: DeafTargetView, now: number): string {
   const who = name === type ? type : `${type} "${name}"`;
-  const wait = waiting === 0 ? '' : `; ${waiting === 1 ? '1 message waits' : `${waiting} messages wait`}`;
+  const wait = waiting === 0 ? '' : `; ${counted(waiting, 'message waits', 'messages wait')}`;
   return `${who} has accepted nothing since ${clockTime(since, now)}: ${why}${wait}`;
 }

@@ -58,6 +58,11 @@ export function wholeSentence(text: string): string {
   return begun === '' || /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
+/** Formats a number with its noun: `1 video`, `1,234 videos`. Pure. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
 const mostNamed = 3;
 
 /** Returns the first names of a list. */

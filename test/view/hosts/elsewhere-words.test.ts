@@ -27,17 +27,21 @@ test.each<[readonly Host[], string, boolean]>([
     'only three and two can read this folder, and they are draining',
     true,
   ],
-  [[host('two', 240_000)], 'only two can read this folder, and it was last heard 4 min ago', true],
+  [[host('two', 240_000)], 'only two can read this folder, and it was last heard 4 m ago', true],
   [[host('two', 30_000)], 'only two can read this folder, and it was last heard 30 s ago', true],
-  [[host('two', 240_000, draining)], 'only two can read this folder, and it was last heard 4 min ago', true],
-  [[host('two', 8_000_000, { isStopped: true })], 'only two can read this folder, and it was stopped 2 h ago', true],
+  [[host('two', 240_000, draining)], 'only two can read this folder, and it was last heard 4 m ago', true],
+  [
+    [host('two', 8_000_000, { isStopped: true })],
+    'only two can read this folder, and it was stopped 2 h 13 m ago',
+    true,
+  ],
   [[host('two', 240_000), host('three', 1_000)], 'waits for three, which can read its folder', false],
   [
     [host('two', 240_000), host('three', 60_000)],
-    'only three and two can read this folder, and three was last heard 1 min ago',
+    'only three and two can read this folder, and three was last heard 1 m ago',
     true,
   ],
-  [[host('two', -5_000, { isHeard: false })], 'only two can read this folder, and it was last heard 0 s ago', true],
+  [[host('two', -5_000, { isHeard: false })], 'only two can read this folder, and it was last heard 1 s ago', true],
 ])('a file waits for the hosts that can read it, in words', (hosts, why, isStuck) => {
   expect(waitsElsewhere(new FakeFleet(someHost('one'), ...hosts), place, ['/in'])).toEqual({ why, isStuck });
 });

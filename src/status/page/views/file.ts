@@ -24,6 +24,7 @@ import { fileAddress, stageBadge, moment, momentAndSpan, breakable, filesAddress
 import { PageError, type Asked, type PageEvent, type PageWorld } from '../world.ts';
 import type { Daemon } from '../../../daemon/daemon.ts';
 import type { FileView } from '../../../view/files/file-view.ts';
+import { kindOf } from '../../../view/picture/stages.ts';
 
 /** Shows everything about one file. @throws {PageError} 404 when no file has the id */
 export async function file(world: PageWorld, { part }: Asked): Promise<View<PageEvent>> {
@@ -136,12 +137,11 @@ const shapes = {
   video: '<rect x="2" y="5" width="13" height="14" rx="2"/><path d="m15 10 7-4v12l-7-4z"/>',
   audio: '<path d="M9 18V5l11-2v13"/><circle cx="6" cy="18" r="3"/><circle cx="17" cy="16" r="3"/>',
   link: '<path d="M10 14a4 4 0 0 0 6 0l4-4a4 4 0 0 0-6-6l-2 2M14 10a4 4 0 0 0-6 0l-4 4a4 4 0 0 0 6 6l2-2"/>',
+  file: '<path d="M6 3h8l4 4v14H6z"/>',
 } as const;
 
-const sounds = /\.(?:mp3|m4a|wav|flac|aac|ogg|opus)$/i;
-
-function kindIcon({ path, source_url: source }: { readonly path: string; readonly source_url: string | null }): Html {
-  const kind = source !== null ? 'link' : sounds.test(path) ? 'audio' : 'video';
+function kindIcon(file: FileView): Html {
+  const kind = kindOf(file);
   return html`<svg class="kind" viewBox="0 0 24 24" width="40" height="40" role="img" aria-label="${kind}">
     ${raw(shapes[kind])}
   </svg>`;

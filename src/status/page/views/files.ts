@@ -180,36 +180,31 @@ const hostColumn: Column<FileView> = {
  */
 export async function settlingFile({ daemon }: PageWorld, { query }: Asked): Promise<View<PageEvent>> {
   const path = query.get('path') ?? '';
-  const file = daemon.folders
-    .settling()
-    .map(settlingView)
-    .find((one) => one.path === path);
+  const settling = daemon.folders.settling().map(settlingView);
+  const file = settling.find((one) => one.path === path);
   const [known] = file === undefined ? await daemon.ledger.find(path) : [];
-  const isKnown = known !== undefined && `${known.folder}/${known.path}` === path;
-  if (file === undefined && !isKnown)
+  if (file === undefined && `${known?.folder}/${known?.path}` !== path)
     throw new PageError(
       404,
       'No file is settling at this path. The file may be gone, or dropcast ignores it: see its folder.',
     );
+  const name = basename(path);
+  const about = ({ why, size }: SettlingView): Html =>
+    facts([
+      ['Path', named(path)],
+      ['Waits', visibleText(why)],
+      ['Size', fileSize(size)],
+      ['Next', 'once it has settled, a rule matches it, or it is held with the reason'],
+    ]);
+  const link = html`<a href="${fileAddress(known?.id ?? '')}">Show the file</a>`;
   return {
-    title: visibleText(basename(path)),
-    heading: named(basename(path)),
+    title: visibleText(name),
+    heading: named(name),
     section: '/files',
-    aside: file === undefined ? html`` : stageBadge({ ...file, stage: 'settling', state: 'settling', sent: null }),
+    ...(file && { aside: stageBadge({ ...file, stage: 'settling', state: 'settling', sent: null }) }),
     changesWith: ['arrival', 'file', 'folder', 'command'],
     body: html`<section class="card">
-      <div class="body">
-        ${
-          file === undefined
-            ? html`<p class="reason">It has settled. <a href="${fileAddress(known?.id ?? '')}">Show the file</a></p>`
-            : facts([
-                ['Path', named(path)],
-                ['Waits', visibleText(file.why)],
-                ['Size', fileSize(file.size)],
-                ['Next', 'once it has settled, a rule matches it, or it is held with the reason'],
-              ])
-        }
-      </div>
+      <div class="body">${file ? about(file) : html`<p class="reason">It has settled. ${link}</p>`}</div>
     </section>`,
   };
 }

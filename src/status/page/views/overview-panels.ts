@@ -21,7 +21,7 @@ import { html } from 'hono/html';
 import type { CauseView, NeedsYou, NowFile, Picture, FeedView } from '../../../view/picture/picture.ts';
 import { needsYou } from '../../../view/files/query.ts';
 import { bulkCommands } from '../files/bulk-commands.ts';
-import { moment, filesAddress, hostName, momentAndSpan, fileAddress, hidden } from '../elements.ts';
+import { moment, filesAddress, hostName, momentAndSpan, fileAddress, hidden, stageBadge } from '../elements.ts';
 import { rate } from '../../../view/words/text.ts';
 import type { FleetStatus, HostView } from '../../../view/hosts/host-view.ts';
 import { fleetTroubles, hostWords } from '../../../view/hosts/host-words.ts';
@@ -130,16 +130,11 @@ function fileCell({ id, path, kind }: NowFile): Html {
 
 const ICONS: Readonly<Record<NowFile['kind'], string>> = { video: '▶', audio: '♪', link: '↗', file: '▪' };
 
-const STATE_BADGES: Readonly<Record<string, BadgeKind | undefined>> = {
-  uploading: 'busy',
-  creating: 'busy',
-  retrying: 'notice',
-};
-
-function stageCell({ stage, state, sent, size, bytes_per_second: speed }: NowFile): Html {
-  if (state !== 'uploading' || sent === null) return badge(STATE_BADGES[state] ?? 'waiting', stage);
+function stageCell(file: NowFile): Html {
+  const { state, sent, size, bytes_per_second: speed } = file;
+  if (state !== 'uploading' || sent === null) return stageBadge(file);
   const share = size > 0 ? Math.floor((100 * sent) / size) : 0;
-  return html`${badge('busy', `${stage} ${share} %`)}
+  return html`${stageBadge(file)}
     <progress max="100" value="${share}" aria-label="${share} % sent"></progress>
     <span class="muted">${fileSize(sent)} of ${fileSize(size)}${speed === null ? '' : `, ${rate(speed)}`}</span>`;
 }
