@@ -258,6 +258,8 @@ class World implements FleetWorld {
       rows: rows.map(rowOf).map((row) => ({ ...row, path: this.#here(row.path) })),
       history: historyOf(await ask(url, 'SELECT file_id, state FROM dropcast.history ORDER BY seq')),
       listed,
+      exports: new Map(),
+      linkFiles: null,
       exits: this.#exits,
       leaks: this.service.host.leaks,
       allows: {

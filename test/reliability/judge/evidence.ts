@@ -11,6 +11,10 @@ export interface Evidence {
   readonly history: ReadonlyMap<string, readonly string[]>;
   /** The records without bytes that dropcast names as left over. */
   readonly listed: readonly ListedRecord[];
+  /** Text of each file of `exports`, by name. */
+  readonly exports: ReadonlyMap<string, string>;
+  /** Absolute paths of the link files that are whole, with the video that each names. */
+  readonly linkFiles: ReadonlyMap<string, string> | null;
   readonly exits: readonly Exit[];
   /** Upload requests that carried the key of the API. */
   readonly leaks: readonly string[];

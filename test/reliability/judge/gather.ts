@@ -63,6 +63,35 @@ export function listedIn(output: string): readonly ListedRecord[] {
   return suspects.map(({ video_id: videoId, title }) => ({ videoId, title }));
 }
 
+/** @param names of the files in the state directory, next to failures.jsonl */
+export async function readExports(stateDir: string, names: readonly string[]): Promise<Evidence['exports']> {
+  return new Map(
+    await Promise.all(
+      names.map(async (name) => [name, await readFile(join(stateDir, name), 'utf8').catch(() => '')] as const),
+    ),
+  );
+}
+
+/** The link files below a directory, hidden ones too, with the video that each names; empty: it is not whole. */
+export async function readLinkFiles(directory: string): Promise<ReadonlyMap<string, string>> {
+  const names = (await readdir(directory, { recursive: true })).filter((name) =>
+    /\.dropcast\.json$|\.link$/.test(name),
+  );
+  const read = async (name: string): Promise<readonly [string, string]> => {
+    const path = join(directory, name);
+    return [path, videoIn(await readFile(path, 'utf8'))];
+  };
+  return new Map(await Promise.all(names.map(read)));
+}
+
+function videoIn(text: string): string {
+  try {
+    return String((JSON.parse(text) as { readonly video_id?: unknown }).video_id);
+  } catch {
+    return '';
+  }
+}
+
 /** Every regular file below a directory. */
 export async function filesBelow(directory: string): Promise<readonly FileOnDisk[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });

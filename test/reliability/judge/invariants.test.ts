@@ -37,6 +37,8 @@ const good: Evidence = {
   rows: [row],
   history: new Map([['f_1', ['queued', 'awaiting upload', 'processing', 'done']]]),
   listed: [],
+  exports: new Map([['links.csv', 'a,vid_1,https://player.example.com/vid_1\r\n']]),
+  linkFiles: new Map([['/in/a.mpg.dropcast.json', 'vid_1']]),
   exits: [fine],
   leaks: [],
   allows: { needsPerson: [], duplicates: false, requestsPerVideo: 5, requests: 10, exitCodes: [] },
@@ -99,6 +101,15 @@ const breaches: Readonly<Record<Invariant, readonly Partial<Evidence>[]>> = {
   'rows move only along the edges of the machine': [
     { history: new Map([['f_1', ['queued', 'awaiting upload', 'superseded', 'queued']]]) },
     { history: new Map([['f_1', ['queued', 'awaiting upload', 'done']]]) },
+  ],
+  'each export has every finished video once': [
+    { exports: new Map([['links.csv', '']]) },
+    { exports: new Map([['links.csv', 'a,vid_1,\r\na,vid_1,\r\n']]) },
+  ],
+  'each finished video has a whole link file next to it': [
+    { linkFiles: new Map() },
+    { linkFiles: new Map([['/in/a.mpg.dropcast.json', '']]) },
+    { linkFiles: new Map([...(good.linkFiles ?? []), ['/in/.dropcast-f_1.link', 'vid_1']]) },
   ],
   'the key never goes to the upload host': [{ leaks: ['vid_1'] }],
 };

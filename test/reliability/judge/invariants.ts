@@ -131,6 +131,28 @@ export const invariants = {
       return step === null ? [] : [found(file, `${step} (${states.join(' → ')})`)];
     }),
 
+  'each export has every finished video once': ({ exports, rows }) =>
+    [...exports].flatMap(([name, text]) => {
+      // Not those in addresses.
+      const listed = [...text.matchAll(/(?<!\/)\bvid_\w+/g)].map(([id]) => id);
+      const ids = listed.filter((id, n) => listed.indexOf(id) === n);
+      const done = rows.flatMap(({ state, videoId }) => (state === 'done' ? (videoId ?? []) : []));
+      return [
+        ...(ids.length < listed.length ? [found(name, `it has a video twice: ${text}`)] : []),
+        ...done.filter((id) => !ids.includes(id)).map((id) => found(name, `it does not have ${id}: ${text}`)),
+      ];
+    }),
+
+  'each finished video has a whole link file next to it': ({ linkFiles, rows }) => {
+    if (linkFiles === null) return [];
+    const done = rows.filter(({ state }) => state === 'done');
+    const expected = new Map(done.map(({ path, videoId }) => [`${path}.dropcast.json`, videoId]));
+    return [
+      ...[...expected].filter(([path, id]) => linkFiles.get(path) !== id).map(([path]) => found(path, 'it is missing')),
+      ...[...linkFiles.keys()].filter((path) => path.endsWith('.link')).map((path) => found(path, 'it is left behind')),
+    ];
+  },
+
   'the key never goes to the upload host': ({ leaks }) => leaks.map((id) => found(id, 'its upload carried the key')),
 } satisfies Record<string, (evidence: Evidence) => readonly Omit<Violation, 'invariant'>[]>;
 

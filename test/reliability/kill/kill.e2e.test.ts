@@ -84,6 +84,17 @@ describe.concurrent('a system call fails once', needs('cc'), () => {
     });
 });
 
+test('caught: lines that a killed process wrote to an export are not removed', needs('cc'), async () => {
+  const edits = [{ anchor: 'if (isKnown && size > known.size) await file.truncate(known.size);', instead: '' }];
+  const program = await plant(tools.program, scratch.file('untruncated'), edits);
+  // The first write is the header.
+  const run = { workload: 'linked', seed, points: [{ action: 'after', at: 2, only: 'write /links.csv' }] } as const;
+  const { violations, hits } = await playRun(run, { ...tools, program });
+  expect(hits).toEqual([true]);
+  expect(violations.map(({ invariant }) => invariant)).toContain('each export has every finished video once');
+  expect(await playRun(run, tools)).toMatchObject({ violations: [], hits: [true] });
+});
+
 describe.concurrent('killed at random moments', () => {
   for (const resumable of ['content-range', 'tus'] as const)
     test(`${killsPerStation} times, while an upload is continued (${resumable})`, async () => {

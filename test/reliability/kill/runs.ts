@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import type { HostOptions } from '../../e2e/video-host.ts';
-import type { FolderSettings } from '../../support/configuration.ts';
+import type { FolderSettings, Settings } from '../../support/configuration.ts';
 import type { Allowance } from '../judge/evidence.ts';
 import type { Violation } from '../judge/invariants.ts';
 import { openWorld } from '../world/world.ts';
@@ -36,6 +36,12 @@ export const workloads = {
       };
     },
   },
+  /** Three files that are listed in two exports, each with a link file next to it. */
+  linked: {
+    folder: { beside: true },
+    settings: { exports: [{ to: 'links.csv' }, { to: 'links.ndjson' }] },
+    prepare: async (world: World, seed: string) => dropThree(world, seed),
+  },
   /** A file that breaks in the middle, on a host that continues it in sessions. */
   session: { folder: {}, host: { resumable: 'content-range' }, prepare: dropBroken },
   /** The same by tus. */
@@ -44,6 +50,7 @@ export const workloads = {
 
 interface WorkloadOf {
   readonly folder: FolderSettings;
+  readonly settings?: Settings;
   readonly host?: HostOptions;
   prepare(world: World, seed: string): Promise<void>;
 }
@@ -137,11 +144,12 @@ async function openPrepared(
   { program, patienceMs = 60_000 }: Tools,
   allows: Partial<Allowance>,
 ): Promise<World> {
-  const { folder, host, prepare }: WorkloadOf = workload === 'single' ? single : workloads[workload];
+  const { folder, settings, host, prepare }: WorkloadOf = workload === 'single' ? single : workloads[workload];
   const world = await openWorld({
     program,
     patienceMs,
     folder,
+    ...(settings !== undefined && { settings }),
     ...(host !== undefined && { host }),
     allows: { requestsPerVideo: 40, requests: 400, ...allows },
   });

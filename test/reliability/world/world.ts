@@ -8,7 +8,7 @@ import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import type { Allowance, Evidence, Exit, ListedRecord, RecordOnService, Request } from '../judge/evidence.ts';
-import { filesBelow, listedIn, readLedger } from '../judge/gather.ts';
+import { filesBelow, listedIn, readExports, readLedger, readLinkFiles } from '../judge/gather.ts';
 import { violationsOf } from '../judge/invariants.ts';
 import type { Violation } from '../judge/invariants.ts';
 import { startJudgedService } from './judged-service.ts';
@@ -151,6 +151,11 @@ export class World<Service extends WorldService = JudgedService> implements Asyn
       rows,
       history,
       listed: records.some(({ bodies }) => bodies.length === 0) ? await this.#listed() : [],
+      exports: await readExports(
+        this.scratch.file('state'),
+        this.#options.settings?.exports?.map(({ to }) => to) ?? [],
+      ),
+      linkFiles: this.#options.folder?.beside === true ? await readLinkFiles(this.scratch.file('inbox')) : null,
       exits: this.#exits,
       leaks: this.service.host.leaks,
       allows: this.#allows,
