@@ -35,6 +35,8 @@ export async function prepareExport(
   {
     await using file = await openExport(path);
     const { ino, size } = await file.stat();
+    // A power cut must not take the name of a new file away from its lines.
+    if (size === 0) await syncPath(dirname(path));
     const isKnown = known?.ino === ino;
     if (isKnown && size > known.size) await file.truncate(known.size);
     const end = isKnown ? Math.min(size, known.size) : size;

@@ -62,10 +62,10 @@ describe.concurrent('the power fails at a system call', needs('cc'), () => {
       console.info(`${workload}: ${cuts} power cuts, nothing lost, doubled or left behind`);
     });
 
-  for (const [name, { edits, at, caughtBy }] of Object.entries(powerBugs))
+  for (const [name, { edits, workload = 'single', at, caughtBy }] of Object.entries(powerBugs))
     test(`caught: ${name}`, async () => {
       const program = await plant(tools.program, scratch.file(name.replaceAll(/\W/g, '-')), edits);
-      const run = { workload: 'single', seed, points: [at], isPowerCut: true } as const;
+      const run = { workload, seed, points: [at], isPowerCut: true };
       const { violations, hits } = await playRun(run, { ...tools, program }, () => 1);
       expect(hits).toEqual([true]);
       expect(violations.map(({ invariant }) => invariant)).toContain(caughtBy);

@@ -2,10 +2,13 @@ import type { Invariant } from '../judge/invariants.ts';
 import { durabilityBugs } from '../planted/bugs.ts';
 import type { Edit } from '../planted/plant.ts';
 import type { Point } from './points.ts';
+import type { Workload } from './runs.ts';
 
 interface PowerBug {
   readonly edits: readonly Edit[];
-  /** When the power fails, in a run with one file. */
+  /** One file without it. */
+  readonly workload?: Workload;
+  /** When the power fails. */
   readonly at: Point;
   readonly caughtBy: Invariant;
 }
@@ -16,7 +19,7 @@ const {
 } = durabilityBugs;
 
 /** What only a disk that forgets shows. */
-export const powerBugs = {
+export const powerBugs: Readonly<Record<string, PowerBug>> = {
   'the ledger is written with synchronous=NORMAL, and the power fails': {
     edits: unsyncedLedger,
     // The third answer, after those to two questions of the start, is that of the create: the service has made the record, and only the
@@ -31,4 +34,11 @@ export const powerBugs = {
     at: { action: 'after', at: 4, only: 'write /receipts.jsonl' },
     caughtBy: 'every process ends, in time and with an exit code that says how',
   },
-} satisfies Record<string, PowerBug>;
+  'the name of a new export is not synced, and the power fails': {
+    edits: [{ anchor: 'if (size === 0) await syncPath(dirname(path));', instead: '' }],
+    workload: 'linked',
+    // The first time, both exports are empty. The second time, the ledger knows lines of links.csv.
+    at: { action: 'before', at: 2, only: 'create /links.ndjson' },
+    caughtBy: 'each export has every finished video once',
+  },
+};
