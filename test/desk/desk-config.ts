@@ -16,6 +16,7 @@ folders:
     notify: [anna]
     rescan: 10m
     expect: [{ match: "evening*.mp4", by: "18:30" }]
+    ready_by: "18:30"
     rules:
       - match: "**"
         channel: ch_news

@@ -64,7 +64,10 @@ export class Desk {
       await writeFile(this.file('dropcast.yaml'), deskConfig(this.#ports), { mode: 0o600 });
     }
     this.#daemon = this.#command(['run'], this.#stop.signal);
-    await this.during(this.#ready.promise);
+    const ended = this.#daemon.then(({ err }) => {
+      throw new Error(`dropcast ended before it was ready: ${err}`);
+    });
+    await this.during(Promise.race([this.#ready.promise, ended]));
   }
 
   /** SIGTERM. */
@@ -190,7 +193,7 @@ export class Desk {
     await utimes(file, this.time.now() / 1_000, this.time.now() / 1_000);
   }
 
-  /** All videos of the service that can be watched. */
+  /** All videos of the service that can be watched, in the order of their create requests. */
   async videos(): Promise<readonly Video[]> {
     const { tables } = await this.dashboard<{ tables: { videos: readonly Video[] } }>('GET', '/export');
     return tables.videos.filter(({ status }) => status === 'ready');

@@ -164,7 +164,47 @@ export const tuesday: readonly Step[] = [
     does: async (desk) => {
       for (const n of numbers(12)) await desk.drop(`archive/1999/tape-${n}.mp4`);
     },
-    sees: [told('budget', /requests/, 45), counted(12, 'done', '1999/tape-')],
+    sees: [told('budget', /requests/, 45)],
+  },
+  {
+    day: 2,
+    time: '18:00',
+    who: 'anna',
+    does: async (desk) => {
+      await desk.drop('bulletins/flash.mp4');
+      for (const n of numbers(3)) await desk.drop(`archive/2000/trailer-${n}.mp4`);
+    },
+    sees: [
+      told('missing', /flash\.mp4[^]*cannot be ready by 18:30: its create request waits for the hourly request budget/),
+      counted(3, 'queued', 'trailer-'),
+    ],
+  },
+  {
+    day: 2,
+    time: '18:10',
+    who: 'petra',
+    does: 'dropcast first trailer-03.mp4',
+    sees: [/trailer-03\.mp4/],
+    job: 'Let a file go first',
+  },
+  {
+    day: 2,
+    time: '18:20',
+    who: 'the service',
+    does: async () => undefined,
+    sees: [
+      counted(12, 'done', '1999/tape-'),
+      counted(3, 'done', 'trailer-'),
+      counted(1, 'done', 'flash.mp4'),
+      [
+        'the first is what petra put first, then what has a deadline, then the others',
+        async (desk) => {
+          const titles = (await desk.videos()).map(({ title }) => title);
+          const order = titles.filter((title) => title.startsWith('trailer') || title === 'Bulletin flash');
+          return order.slice(0, 2).join() === 'trailer-03,Bulletin flash' && order.length === 4;
+        },
+      ],
+    ],
   },
   {
     day: 2,
