@@ -1,6 +1,8 @@
+import { lstat, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { AfterReady, FolderConfig } from '../config/config.ts';
-import { ownerOf } from '../disk/file-owner.ts';
 import { isThere } from '../disk/local-files.ts';
+import { accountName } from '../passwd.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Route } from '../routing/plan.ts';
 import type { CompleteFile } from '../watch/ports.ts';
@@ -67,6 +69,16 @@ export async function arrivalOf(
 
 function isByOwner({ notify, rules }: FolderConfig): boolean {
   return [{ notify }, ...rules].some((each) => Object.keys(each.notify?.owners ?? {}).length > 0);
+}
+
+/**
+ * Returns the Unix owner of a file: the name in passwd(5), or the number if it has none, as for users of a directory
+ * service. Null if the file is gone.
+ */
+async function ownerOf(folder: string, path: string): Promise<string | null> {
+  const stats = await lstat(join(folder, path)).catch(() => null);
+  if (stats === null) return null;
+  return accountName(stats.uid, await readFile('/etc/passwd', 'utf8').catch(() => ''));
 }
 
 /** Returns a file's route. Null if the file is gone, because a missing sidecar proves nothing then. */

@@ -3,7 +3,7 @@ import type { FrozenFolder, Folders } from '../intake/folders.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { OperatorPause, Pause } from '../pipeline/events.ts';
 import type { UnknownName } from '../pipeline/service-names.ts';
-import { operatorCommand } from '../service-user.ts';
+import { operatorCommand } from '../read-permission.ts';
 import { capitalised, clockTime } from './words/text.ts';
 import { accountTroubleOf, type AccountTrouble } from '../pipeline/file/account-trouble.ts';
 import { awayCode } from '../pipeline/file/store-errors.ts';

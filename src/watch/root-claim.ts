@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errnoOf } from '../errno.ts';
 import type { Logger } from '../log/logger.ts';
-import { operatorCommand } from '../service-user.ts';
+import { operatorCommand } from '../read-permission.ts';
 import { shellWord } from '../shell-word.ts';
 import { unlessHung } from '../unless-hung.ts';
 import type { MonotonicClock } from './clock.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { operatorCommand } from '../../src/service-user.ts';
+import { operatorCommand } from '../../src/read-permission.ts';
 
 test.each([
   [true, 'sudo dropcast resume /srv/in'],

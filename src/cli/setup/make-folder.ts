@@ -4,7 +4,7 @@ import { CommandError } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import type { FolderAnswer } from './check-folder.ts';
 import { runProgram } from './systemctl.ts';
-import { SERVICE_USER } from '../../service-user.ts';
+import { SERVICE_USER } from '../../read-permission.ts';
 
 /**
  * Creates a folder for a group. Files dropped there belong to that group, so the service can read them. The owner is

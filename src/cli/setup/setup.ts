@@ -5,7 +5,7 @@ import { type InstalledService, installedService } from '../../config/installed-
 import { loadConfig } from '../../config/load.ts';
 import type { Problem } from '../../config/problem.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { SERVICE_USER } from '../../service-user.ts';
+import { SERVICE_USER } from '../../read-permission.ts';
 import { inspectOnline } from '../configure/online-problems.ts';
 import { formatDuration } from '../output/format.ts';
 import { badConfig } from '../read-config.ts';

@@ -11,7 +11,7 @@ import { readMachine } from './unit-needs.ts';
 import type { Machine } from './unit-needs.ts';
 import { unitNeedsOf } from './drop-in.ts';
 import { canRead } from './probe-access.ts';
-import { SERVICE_USER } from '../../service-user.ts';
+import { SERVICE_USER } from '../../read-permission.ts';
 
 type Finding = Pick<Problem, 'key' | 'message' | 'severity'>;
 

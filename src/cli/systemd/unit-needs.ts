@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
 import { type ConfigPaths, isWithin } from '../../config/paths.ts';
-import { SERVICE_USER } from '../../service-user.ts';
+import { SERVICE_USER } from '../../read-permission.ts';
 import { access, accessCommand, groupCommand, isOpenByMode, planAccess } from '../../systemd/folder-access.ts';
 import type { Allows, Directory } from '../../systemd/folder-access.ts';
 import { type FolderNeeds, type ResolvedPath, type UnitNeeds, isBound } from '../../systemd/drop-in.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isFileLocked, lockFile } from '../../ledger/file-lock.ts';
-import { operatorCommand } from '../../service-user.ts';
+import { operatorCommand } from '../../read-permission.ts';
 import { makeStateDirectory } from '../../ledger/state-directory.ts';
 
 /** Thrown when another dropcast uses the same state directory. */

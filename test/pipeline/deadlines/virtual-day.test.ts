@@ -32,4 +32,4 @@ test('eight days of a desk: the deadlines that clairvoyant EDF meets are met, no
   expect(sum.both).toBeGreaterThanOrEqual(0.99 * sum.clairvoyant);
   expect(sum.fifo).toBeLessThan(0.8 * sum.ours);
   expect(sum.called).toBeGreaterThan(10);
-}, 120_000);
+});

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ConfigPaths } from '../../../config/paths.ts';
-import { grantCommand, userOfProcess } from '../../../read-permission.ts';
+import { grantCommand, SERVICE_USER, userOfProcess } from '../../../read-permission.ts';
 import type { Credentials } from '../../../systemd/folder-access.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { asUser } from '../../systemd/probe-access.ts';
@@ -11,7 +11,6 @@ import { readMachine } from '../../systemd/unit-needs.ts';
 import { hungFix, needsSudo, problem, SkippedError, warning } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
-import { SERVICE_USER } from '../../../service-user.ts';
 
 /**
  * Tests, as the service's user, what the service needs to do: list a folder, open its files, and move and delete one if

@@ -21,7 +21,7 @@ import { html } from 'hono/html';
 import { wholeSentence } from '../../../view/words/text.ts';
 import { pauseWords } from '../../../view/waits.ts';
 import type { FolderStatus } from '../../../intake/folder-status.ts';
-import { operatorCommand } from '../../../service-user.ts';
+import { operatorCommand } from '../../../read-permission.ts';
 import { countsAsRead, stagesAndEnds } from '../../../view/stages.ts';
 import { momentAndSpan, filesAddress, hidden } from '../elements.ts';
 import type { PageEvent, PageWorld } from '../world.ts';

@@ -14,7 +14,7 @@ import {
 import { html } from 'hono/html';
 import type { Config } from '../../../config/config.ts';
 import { mostKnownTried, type TriedRules } from '../../../daemon/rules/try-rules.ts';
-import { operatorCommand } from '../../../service-user.ts';
+import { operatorCommand } from '../../../read-permission.ts';
 import { PageError, type Asked, type PageEvent, type PageWorld } from '../world.ts';
 import { report } from './configuration.ts';
 
