@@ -33,8 +33,8 @@ const retryEveryMs = 60_000;
 
 const mostLines = 500;
 
-/** States in which a file gets another video than before. */
-const newVideo = ['awaiting upload', 'processing'];
+/** Each video of a file begins here. A row that was rebuilt from a receipt keeps its video, and is in a later state. */
+const noVideo = ['queued'];
 
 /** Writes a line for each finished video to the files of `exports`, and the link files. */
 export function startExports(world: ExportWorld) {
@@ -120,7 +120,7 @@ async function finishedAfter(
   const ids = [...new Set(passages.map(({ id }) => id))];
   if (ids.length === 0) return { videos: [], read: next };
   const rows = new Map((await ledger.rows({ group: 'any', where: { ids } })).map((facts) => [facts.id, facts]));
-  const begun = await ledger.lastStates(ids, newVideo, Number.MAX_SAFE_INTEGER);
+  const begun = await ledger.lastStates(ids, noVideo, Number.MAX_SAFE_INTEGER);
   const before = await ledger.lastStates(ids, ['done'], read);
   const written = new Set<string>();
   const videos = passages.flatMap(({ id, seq }): readonly Facts[] => {

@@ -6,6 +6,7 @@ import { prepareExport } from '../../../src/ledger/exports/export-file.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { DropcastEvent } from '../../../src/pipeline/events.ts';
+import { unbound } from '../../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { recordingLogger } from '../../pipeline/silent-logger.ts';
 import { created, ready, someFacts, uploaded } from '../../pipeline/some-facts.ts';
@@ -71,6 +72,13 @@ async function desk({ to = 'links.csv' }: { readonly to?: string } = {}) {
     dies,
     start,
     finish,
+    /** The file gets another video. */
+    again: async (id: string) => {
+      const done = await ledger.load(id);
+      if (done === null) throw new Error('there is no row');
+      await ledger.save({ ...done, ...unbound, end: null, endedAt: null });
+      return finish(id, { videoId: 'vid_again' });
+    },
     /** Starts, writes what is missing, and stops. */
     once: async () => {
       await using exports = start();
@@ -130,15 +138,24 @@ describe('exports', () => {
     await using it = await desk();
     await it.finish('one');
     await it.once();
-    await it.finish('one', { videoId: 'vid_again', end: null, endedAt: null, uploadedAt: null, readyAt: null });
+    await it.again('one');
     await it.once();
     expect(await it.ids()).toEqual(['vid_one', 'vid_again']);
+  });
+
+  test('a row that was rebuilt from a receipt has the same video, and no second line', async () => {
+    await using it = await desk();
+    await it.finish('one');
+    await it.once();
+    await it.finish('one', { end: null, endedAt: null, readyAt: null });
+    await it.once();
+    expect(await it.ids()).toEqual(['vid_one']);
   });
 
   test('of a file that got another video before its first line was written, only the last is known', async () => {
     await using it = await desk();
     await it.finish('one');
-    await it.finish('one', { videoId: 'vid_again', end: null, endedAt: null, uploadedAt: null, readyAt: null });
+    await it.again('one');
     await it.once();
     expect(await it.ids()).toEqual(['vid_again']);
   });
