@@ -1,9 +1,8 @@
 import type { InstalledService } from '../../config/installed-service.ts';
-import { dropInText } from '../../systemd/drop-in.ts';
 import type { UnitNeeds } from '../../systemd/drop-in.ts';
 import { installFile } from '../systemd/install-file.ts';
 import { CommandError } from '../shell.ts';
-import { requireUnitNeeds } from '../systemd/drop-in.ts';
+import { requireDropInText, requireUnitNeeds } from '../systemd/drop-in.ts';
 import type { Questions } from './questions.ts';
 import { runProgram } from './systemctl.ts';
 
@@ -29,7 +28,7 @@ export async function giveAccess(service: InstalledService, consent: 'given' | Q
 
 /** Writes the drop-in that gives the unit access to the folders, and makes systemd load it. */
 export async function installDropIn(service: InstalledService, needsReload: () => Promise<boolean>): Promise<string> {
-  const isNew = await installFile(service.dropInFile, dropInText(await needsOf(service)));
+  const isNew = await installFile(service.dropInFile, requireDropInText(await needsOf(service)));
   if (isNew || (await needsReload())) await runProgram('systemctl', 'daemon-reload');
   return isNew ? `wrote ${service.dropInFile}` : `${service.dropInFile} stays as it is`;
 }

@@ -25,7 +25,7 @@ export async function dropIn(
   if (options.install === true && !isRoot)
     throw new CommandError(`only root can write ${file}; run: ${sudoLine(options)}`);
   const configFile = options.config === undefined ? service.configFile : resolve(shell.cwd, options.config);
-  const text = dropInText(await requireUnitNeeds(configFile, service, isRoot));
+  const text = requireDropInText(await requireUnitNeeds(configFile, service, isRoot));
   if (!isRoot) shell.stderr.write('Checked modes, but not access control lists: run it with sudo to check both.\n');
   if (configFile !== service.configFile)
     shell.stderr.write(
@@ -55,9 +55,21 @@ export async function requireUnitNeeds(
   try {
     return await unitNeedsOf(configFile, service, await readMachine(isRoot));
   } catch (error) {
-    if (!(error instanceof UnitError)) throw error;
-    throw new CommandError(error.message, exitCodes.failed, { cause: error });
+    throw explained(error);
   }
+}
+
+/** As `dropInText`. @throws {CommandError} for a path that a unit file cannot contain */
+export function requireDropInText(needs: UnitNeeds): string {
+  try {
+    return dropInText(needs);
+  } catch (error) {
+    throw explained(error);
+  }
+}
+
+function explained(error: unknown): unknown {
+  return error instanceof UnitError ? new CommandError(error.message, exitCodes.failed, { cause: error }) : error;
 }
 
 /**
