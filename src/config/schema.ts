@@ -89,7 +89,9 @@ const service = z
     marker: z
       .boolean()
       .default(false)
-      .describe('Tag each new video with dc- and eight digits from the id of its file. Viewers may see the tag.'),
+      .describe(
+        'Tag each new video with dc- and eight digits from name, size and time of its file. Viewers may see the tag.',
+      ),
     idempotency_key: z
       .boolean()
       .default(false)

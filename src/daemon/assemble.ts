@@ -129,6 +129,7 @@ export function settingsOf(config: Config): ConductorSettings {
     retry: config.retry,
     poll: config.poll,
     publish: config.publish,
+    isMarking: config.service.isMarking,
     deletesIn: config.folders.filter(({ afterReady }) => afterReady.kind === 'delete').map(({ path }) => path),
   };
 }

@@ -41,7 +41,7 @@ export interface VideoHostParts {
   sendOptions?(): Pick<SendCallOptions, 'headers' | 'contentType' | 'protocol'>;
   /** Whether each create request carries its token as `Idempotency-Key`; default: no. */
   honoursIdempotencyKey?(): boolean;
-  /** Whether each video gets the marker of its row as a tag; default: no. */
+  /** Whether each video gets the marker of its file as a tag; default: no. */
   isMarking?(): boolean;
   /** Describes how the operator replaces the key, as part of a sentence. */
   howToRenewKey(): string;
@@ -60,15 +60,15 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
       return { ok: false, failure: { ...failureOf(error, parts), ...tooLarge(error, sentBytes) } };
     }
   };
-  const marked = (tags: readonly string[], id: string): readonly string[] =>
-    parts.isMarking?.() === true ? [...new Set([...tags, markerOf(id)])] : tags;
+  const marked = (tags: readonly string[], file: Pick<Facts, 'path' | 'version'>): readonly string[] =>
+    parts.isMarking?.() === true ? [...new Set([...tags, markerOf(file)])] : tags;
   return {
     create: async (facts, token, signal) => {
       const isKeyed = parts.honoursIdempotencyKey?.() === true;
       const created = await answer(() =>
         createRecord(
           client(),
-          { ...facts, plan: facts.plan && { ...facts.plan, tags: marked(facts.plan.tags, facts.id) } },
+          { ...facts, plan: facts.plan && { ...facts.plan, tags: marked(facts.plan.tags, facts) } },
           { ...asks('create', signal), ...(isKeyed && { idempotencyKey: token }) },
         ),
       );
@@ -108,9 +108,10 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
       const removed = await answer(() => client().videos.delete(videoId, asks(priority, signal)));
       return removed.ok || removed.failure.kind === 'gone' ? { ok: true, value: null } : removed;
     },
-    amend: async ({ id, videoId, amendment }, signal) => {
+    amend: async (facts, signal) => {
+      const { videoId, amendment } = facts;
       const { tags } = amendment ?? {};
-      const fields = { ...amendment, ...(tags !== undefined && { tags: marked(tags, id) }) };
+      const fields = { ...amendment, ...(tags !== undefined && { tags: marked(tags, facts) }) };
       return withoutValue(await answer(() => client().videos.update(videoId ?? '', fields, asks('finish', signal))));
     },
     list: (page, signal, channelId) =>

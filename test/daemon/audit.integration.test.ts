@@ -84,7 +84,7 @@ test('an audit leaves half of the requests to a file that arrives while it runs,
   await using daemon = await start();
   const run = await runOf(daemon.ledger);
   expect(run).toMatchObject({ endedAt: null, step: 'files', files: 30 });
-  expect(run.examined).toBeGreaterThan(5);
+  expect(run.examined).toBeGreaterThanOrEqual(5);
   await drop('late.mp4');
   await until('the late file is uploaded', async () => (await daemon.ledger.count({ states: ['processing'] })) === 1);
   const later = service.sandbox.requests().slice(sent);

@@ -18,6 +18,7 @@ const settings = {
   poll: { intervalMs: 1_000, giveUpAfterMs: 86_400_000 },
   publish: { quietMs: 0, atMostMs: 60_000 },
   deletesIn: [],
+  isMarking: false,
 };
 const inDoubt = failure('transient', { inDoubt: true });
 const away = { changed: failure('changed'), vanished: failure('vanished') };

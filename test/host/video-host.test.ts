@@ -243,7 +243,7 @@ test('a single video is returned with its description, channel and tags, and a l
 });
 
 test.for([
-  { isMarking: true, marker: [markerOf('f_1')] },
+  { isMarking: true, marker: [markerOf(someFacts())] },
   { isMarking: false, marker: [] },
 ])(
   'with service.marker $isMarking, a video is created and changed with the tags $marker',

@@ -27,6 +27,7 @@ const settings: ConductorSettings = {
   poll: { intervalMs: 1_000, giveUpAfterMs: 86_400_000 },
   publish: { quietMs: 2_000, atMostMs: 60_000 },
   deletesIn: ['/inbox'],
+  isMarking: false,
 };
 
 const hurried = AbortSignal.abort();

@@ -82,6 +82,7 @@ export function startCore(
     poll: { intervalMs: 1_000, giveUpAfterMs: 24 * hour },
     publish: { quietMs: 2_000, atMostMs: minute },
     deletesIn: ['/inbox'],
+    isMarking: false,
     ...settings,
   };
   const conductor = createConductor(

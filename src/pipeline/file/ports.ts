@@ -118,7 +118,7 @@ export interface VideoHost {
   send(facts: Facts, hooks: SendHooks): Promise<Answer<{ readonly sha256: string }>>;
   /** Requests deletion. A video that is already gone counts as deleted. */
   remove(videoId: string, signal: AbortSignal, priority?: RequestPriority): Promise<Answer<null>>;
-  amend(facts: Pick<Facts, 'id' | 'videoId' | 'amendment'>, signal: AbortSignal): Promise<Answer<null>>;
+  amend(facts: Pick<Facts, 'videoId' | 'amendment' | 'path' | 'version'>, signal: AbortSignal): Promise<Answer<null>>;
 }
 
 export interface CreatedRecord {

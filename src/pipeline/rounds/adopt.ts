@@ -1,5 +1,6 @@
 import type { Facts } from '../file/facts.ts';
-import type { HostedVideo, Likeness } from '../file/failure.ts';
+import type { Failure, HostedVideo, Likeness } from '../file/failure.ts';
+import { markerOf } from '../file/marker.ts';
 import type { AdoptionStore, Clock, Listing, RemoteVideo, VideoLibrary } from '../file/ports.ts';
 import type { RowStore } from '../file/row-groups.ts';
 import type { Rows } from '../file/rows.ts';
@@ -11,7 +12,9 @@ import type { SweepWorld } from './sweep.ts';
 export interface AdoptWorld {
   readonly store: RowStore<'to compare'> & AdoptionStore;
   readonly rows: Pick<Rows, 'claim'>;
-  readonly library: Pick<VideoLibrary, 'list'>;
+  readonly library: Pick<VideoLibrary, 'get' | 'list'>;
+  /** Whether videos have markers (`service.marker`). */
+  readonly isMarking: () => boolean;
   readonly clock: Clock;
   readonly retry: () => RetryPolicy;
   /** The duration of a local file in seconds; null if its container does not contain one. */
@@ -47,6 +50,13 @@ export function createAdopt(world: AdoptWorld) {
     progress = { videos: total, share };
   };
 
+  const waitFor = async (refusal: Failure, signal: AbortSignal): Promise<null> => {
+    const failure = await world.failed(refusal, signal);
+    // A service that refuses to list its videos today may list them tomorrow.
+    if (!backoffs.retryAfter(theList, failure)) backoffs.retryAfter(theList, { ...failure, kind: 'transient' });
+    return null;
+  };
+
   /** @returns null if a request failed or dropcast is stopping */
   const readList = async (signal: AbortSignal): Promise<Listing | null> => {
     let listing: Listing = (await store.listing()) ?? { nextPage: 1, total: null, isWhole: false };
@@ -54,12 +64,7 @@ export function createAdopt(world: AdoptWorld) {
     while (!listing.isWhole) {
       const page = await library.list(listing.nextPage, signal);
       if (signal.aborted) return null;
-      if (!page.ok) {
-        const failure = await world.failed(page.failure, signal);
-        // A service that refuses to list its videos today may list them tomorrow.
-        if (!backoffs.retryAfter(theList, failure)) backoffs.retryAfter(theList, { ...failure, kind: 'transient' });
-        return null;
-      }
+      if (!page.ok) return waitFor(page.failure, signal);
       const { videos, perPage, total } = page.value;
       listing = next(listing, { count: videos.length, perPage, total });
       await store.addListed(videos.map(hostedOf), listing);
@@ -76,11 +81,28 @@ export function createAdopt(world: AdoptWorld) {
       return { id: facts.id, titles: titlesOf(facts), duration };
     });
     const found = likenesses(files, await store.listed());
-    for (const { id } of waiting) {
+    for (const facts of waiting) {
       if (signal.aborted) return;
-      const likeness = found.get(id);
-      if (likeness !== undefined) await note(id, likeness);
+      const likeness = await recognised(facts, found.get(facts.id), signal);
+      if (likeness === null) return;
+      if (likeness !== undefined) await note(facts.id, likeness);
     }
+  };
+
+  /**
+   * Asks for the tags of the videos that a file may be, because lists do not contain them. The video with the file's
+   * marker is the file's video. @returns null if a request failed or dropcast is stopping
+   */
+  const recognised = async (facts: Facts, likeness: Likeness | undefined, signal: AbortSignal) => {
+    if (likeness === undefined || likeness.isSure || !world.isMarking()) return likeness;
+    for (const video of likeness.videos.slice(0, mostAsked)) {
+      const answer = await library.get(video.id, signal);
+      if (signal.aborted) return null;
+      if (!answer.ok && answer.failure.kind !== 'gone') return waitFor(answer.failure, signal);
+      if (answer.ok && answer.value.status === 'ready' && answer.value.tags?.includes(markerOf(facts)) === true)
+        return { videos: [video], isSure: true, doubt: null };
+    }
+    return likeness;
   };
 
   const isAnyLeft = async (): Promise<boolean> => (await store.rows({ group: 'to compare', limit: 1 })).length > 0;
@@ -111,6 +133,9 @@ export function createAdopt(world: AdoptWorld) {
     progress: (): Comparison | null => progress,
   };
 }
+
+/** Maximum number of videos that are asked for their tags, for each file. */
+const mostAsked = 5;
 
 const theList = 'list';
 const usualPage = 100;

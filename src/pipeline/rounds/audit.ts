@@ -98,7 +98,7 @@ export function createAudit(world: AuditWorld) {
     const isAsked = !isQuick || near.own === null;
     const asked = isAsked ? await askFor(facts.videoId, signal) : listedAnswer(near);
     if (asked === null) return null;
-    const marker = markerOf(facts.id);
+    const marker = markerOf(facts);
     const [like] = asked.ok && asked.value.tags?.includes(marker) === true ? maybeDoubles(near, asked.value) : [];
     const other = like === undefined ? null : await library.get(like.id, signal);
     const isCopy = other?.ok === true && other.value.tags?.includes(marker) === true;

@@ -41,6 +41,8 @@ export interface RoundSettings {
   readonly publish: { readonly quietMs: number; readonly atMostMs: number };
   /** Folders whose rule deletes local files, now or later. */
   readonly deletesIn: readonly string[];
+  /** `service.marker` */
+  readonly isMarking: boolean;
 }
 
 export interface RoundsWorld
@@ -110,7 +112,7 @@ export function createRounds(world: RoundsWorld) {
   const sweep = createSweep({ ...world, runner, room, wanted });
   const retention = createRetention({ ...world, deletesIn: () => settings().deletesIn });
   const putAway = createPutAway({ ...world, retry, isHosted: retention.isHosted });
-  const adopt = createAdopt({ ...world, retry });
+  const adopt = createAdopt({ ...world, retry, isMarking: () => settings().isMarking });
   const giveBack = createGiveBack(world);
   const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { adoptionOf, confirmAdoption } from '../../../src/daemon/commands/adopt.ts';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { Failure } from '../../../src/pipeline/file/failure.ts';
+import { markerOf } from '../../../src/pipeline/file/marker.ts';
 import type { FileEvent } from '../../../src/pipeline/file/machine.ts';
 import type { Answer, ListedPage, RemoteVideo } from '../../../src/pipeline/file/ports.ts';
 import { leftFromBefore } from '../../../src/pipeline/file/reasons.ts';
@@ -38,9 +40,14 @@ function open(rows: readonly Facts[], videos: RemoteVideo[]) {
   const clock = new TestClock();
   const store = new MemoryStore(rows);
   const pages: number[] = [];
+  const asked: string[] = [];
   const world = {
     isArchiveSeen: true,
     saysTotal: true,
+    isMarking: true,
+    /** Tags of a video, by its id; otherwise none. */
+    tags: {} as Record<string, readonly string[]>,
+    refusedTags: null as Failure | null,
     /** Instead of the page of that number. */
     refusal: null as Answer<ListedPage> | null,
     /** Happens before a page is read. */
@@ -54,6 +61,13 @@ function open(rows: readonly Facts[], videos: RemoteVideo[]) {
       clock,
       retry: () => ({ attempts: 3, firstMs: 1_000, maxMs: 60_000 }),
       library: {
+        get: async (id) => {
+          asked.push(id);
+          if (world.refusedTags !== null) return { ok: false, failure: world.refusedTags };
+          const video = videos.find((each) => each.id === id);
+          if (video === undefined) return { ok: false, failure: failure('gone') };
+          return { ok: true, value: { ...video, tags: world.tags[id] ?? [] } };
+        },
         list: async (page) => {
           world.onPage(page);
           pages.push(page);
@@ -62,6 +76,7 @@ function open(rows: readonly Facts[], videos: RemoteVideo[]) {
           return { ok: true, value: { videos: listed, perPage, total: world.saysTotal ? videos.length : null } };
         },
       },
+      isMarking: () => world.isMarking,
       durationOf: async ({ path }) => world.duration(path),
       isArchiveSeen: () => world.isArchiveSeen,
       failed: async (refused) => refused,
@@ -73,6 +88,8 @@ function open(rows: readonly Facts[], videos: RemoteVideo[]) {
     store,
     world,
     pages,
+    asked,
+    videos,
     run: () => adopt.run(signal),
     restart: () => (adopt = make()),
     progress: () => adopt.progress(),
@@ -176,6 +193,58 @@ describe('files that were there before', () => {
     await run();
     expect([pages, found(), progress()]).toEqual([[1, 2, 3], { a: 'vid_a', b: 0 }, null]);
     expect(await store.listing()).toBeNull();
+  });
+
+  describe('with markers', () => {
+    const twice = [hosted('vid_1', 'a'), hosted('vid_2', 'a'), hosted('vid_b', 'b', { duration: 63 })];
+
+    test('are recognised where titles and durations leave a doubt', async () => {
+      const { run, found, asked, world } = open([old('a'), old('b'), old('c')], twice);
+      world.tags = { vid_2: ['news', markerOf(old('a'))], vid_b: [markerOf(old('b'))] };
+      await run();
+      expect(found()).toEqual({ a: 'vid_2', b: 'vid_b', c: 0 });
+      expect(asked).toEqual(['vid_1', 'vid_2', 'vid_b']);
+    });
+
+    test('stay unclear where no video has the marker, and where two files have the same', async () => {
+      const same = someFacts({ ...old('other', 'a'), path: 'copy/a.mp4' });
+      const { run, found, store, world } = open([old('a'), same, old('b')], twice);
+      world.tags = { vid_2: [markerOf(old('a'))] };
+      await run();
+      expect(found()).toEqual({ a: 'vid_2', other: 'vid_2', b: 1 });
+      const { files } = await adoptionOf(store, null);
+      expect(files.map(({ verdict }) => verdict)).toEqual(['unclear', 'unclear', 'unclear']);
+    });
+
+    test('are asked for nothing while service.marker is off', async () => {
+      const { run, found, asked, world } = open([old('a')], twice);
+      world.tags = { vid_2: [markerOf(old('a'))] };
+      world.isMarking = false;
+      await run();
+      expect(found()).toEqual({ a: 2 });
+      expect(asked).toEqual([]);
+    });
+
+    test('that are not ready, or gone, are adopted by no file', async () => {
+      const { run, found, world, videos } = open([old('a')], [...twice]);
+      world.tags = { vid_1: [markerOf(old('a'))] };
+      videos[0] = hosted('vid_1', 'a', { status: 'processing' });
+      world.onPage = () => void videos.splice(1, 1);
+      await run();
+      expect(found()).toEqual({ a: 1 });
+    });
+
+    test('wait when a request for tags is refused, and are compared later', async () => {
+      const { run, found, clock, world } = open([old('a')], twice);
+      world.tags = { vid_2: [markerOf(old('a'))] };
+      world.refusedTags = failure('transient');
+      await run();
+      expect(found()).toEqual({ a: null });
+      world.refusedTags = null;
+      clock.advance(60_000);
+      await run();
+      expect(found()).toEqual({ a: 'vid_2' });
+    });
   });
 
   test('are asked about again only after a wait when the service lists nothing', async () => {

@@ -278,9 +278,8 @@ test('a file without a known hash, and one that cannot be read here, are not off
 
 test('the marker shows for certain that a video is a second one of the same file, and is no edit', async () => {
   await using world = await auditedWorld();
-  const tags = ['news', markerOf('marked')];
-  await world.done('marked', { made: { tags } });
-  const copy = await madeVideo(world.service, { title: 'marked', tags });
+  const marked = await world.done('marked', { isMarked: true });
+  const copy = await madeVideo(world.service, { title: 'marked', tags: ['news', markerOf(marked)] });
   await begin(world.ledger, everything);
   const before = world.service.sandbox.requests().length;
   await run(world.audit());

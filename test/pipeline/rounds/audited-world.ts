@@ -7,6 +7,7 @@ import { auditNote } from '../../../src/pipeline/file/audit.ts';
 import type { AuditKind, AuditRun, AuditWanted } from '../../../src/pipeline/file/audit.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { versionOf } from '../../../src/pipeline/file/file-version.ts';
+import { markerOf } from '../../../src/pipeline/file/marker.ts';
 import type { VideoLibrary } from '../../../src/pipeline/file/ports.ts';
 import { createAudit, newAudit } from '../../../src/pipeline/rounds/audit.ts';
 import type { AuditWorld } from '../../../src/pipeline/rounds/audit.ts';
@@ -44,21 +45,26 @@ export async function auditedWorld(options: SandboxOptions = {}) {
   const parts = stack.move();
 
   /** A finished file with its video, which is ready. */
-  const done = async (id: string, other: Partial<Facts> & { readonly made?: object } = {}): Promise<Facts> => {
-    const { made, ...facts } = other;
+  const done = async (
+    id: string,
+    other: Partial<Facts> & { readonly made?: object; readonly isMarked?: boolean } = {},
+  ): Promise<Facts> => {
+    const { made, isMarked = false, ...facts } = other;
     const path = `${id}.mp4`;
     const body = Buffer.from(`content of ${id}`);
     await writeFile(scratch.file('inbox', path), body);
+    const version = versionOf(await lstat(scratch.file('inbox', path), { bigint: true }));
+    const tags = ['news', ...(isMarked ? [markerOf({ path, version })] : [])];
     const plan = { ...somePlan, title: id, description: 'said', tags: ['news'], channel: 'ch_news' };
     const row = someFacts({
       ...ready,
       id,
       folder: scratch.file('inbox'),
       path,
-      version: versionOf(await lstat(scratch.file('inbox', path), { bigint: true })),
+      version,
       plan,
       sha256: createHash('sha256').update(body).digest('hex'),
-      videoId: await madeVideo(service, { title: id, description: 'said', tags: ['news'], ...made }),
+      videoId: await madeVideo(service, { title: id, description: 'said', tags, ...made }),
       end: 'done',
       endedAt: 5,
       ...facts,
