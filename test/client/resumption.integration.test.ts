@@ -264,6 +264,20 @@ describe.each(protocols)('an upload in the protocol %s', (protocol) => {
     expect(upload.host.kept.equals(bytes.subarray(0, half))).toBe(true);
   });
 
+  test('of a file that is overwritten right after it was opened gets no further bytes', async () => {
+    await using upload = await broken(protocol);
+    const { path } = upload;
+    let isOpened = false;
+    const openReader = async () => {
+      const reader = await readOpenFile(await open(path), path);
+      if (!isOpened) overwriteSecretly(path, other);
+      isOpened = true;
+      return reader;
+    };
+    expect(await upload.fails({}, { name: path, sizeBytes, openReader })).toMatchObject({ code: 'file_touched' });
+    expect(upload.host.kept.equals(bytes.subarray(0, half))).toBe(true);
+  });
+
   test('whose host forgot everything begins again, with whatever the file is now', async () => {
     await using upload = await broken(protocol);
     upload.host.kept = Buffer.alloc(0);

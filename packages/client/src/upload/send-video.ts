@@ -181,6 +181,7 @@ class Sending {
       },
     });
     await pass.skipTo(start);
+    if (start > 0 && start < sizeBytes) await this.#requireUntouched(reader);
     for (let isOver = start === sizeBytes && sizeBytes > 0; !isOver;) {
       const offset = await host.deliver(pass, (upTo) => this.#beforeBytes(upTo));
       isOver = offset === sizeBytes;
@@ -222,6 +223,15 @@ class Sending {
     // After a change, bytes of the former version may still arrive at the host, so no version is noted.
     await this.#remember({ protocol, offset, version: isSame ? version : null });
     return offset;
+  }
+
+  /**
+   * Looks at the file again after the bytes that the host has were read once more for the hash. If the file was
+   * overwritten after it was opened, that hash would be of other bytes than the host's, and equal to the file's.
+   */
+  async #requireUntouched(opened: BodyReader): Promise<void> {
+    await using now = await this.#open();
+    if (now.version !== opened.version) throw touched(this.#source);
   }
 
   /** Commits how far the file may be sent, before it is. */
