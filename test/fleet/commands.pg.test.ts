@@ -58,7 +58,7 @@ const commands: Readonly<
     answers: {
       own: /^failed: the rules apply when it is tried again$/,
       'of one that lives': /^only one can read its folder: run this on one$/,
-      'of one that died': /^only dead can read this folder, and it was last heard 4 min ago$/,
+      'of one that died': /^only dead can read this folder, and it was last heard 4 m( \d+ s)? ago$/,
       'held by one that lives': /^only one can read its folder: run this on one$/,
     },
   },
