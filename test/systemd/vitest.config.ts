@@ -9,7 +9,7 @@ export default defineConfig({
     reporters: ['default', new SystemdReport('build/systemd-report.md')],
     // One machine at a time: what is measured are times, and the tests of a machine follow from one another.
     fileParallelism: false,
-    testTimeout: 120_000,
+    testTimeout: 600_000,
     hookTimeout: 900_000,
   },
 });
