@@ -1,11 +1,13 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { get as getByTls } from 'node:https';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { selfSigned } from '../client/certificate.ts';
+import { startVideoHost } from '../e2e/video-host.ts';
 import { howToHave, needs } from './needs.ts';
 import { scratchDirectory } from './scratch-directory.ts';
 import { listen, startServer } from './server.ts';
@@ -47,6 +49,34 @@ test('a scratch directory is there inside its block alone', async () => {
     expect(existsSync(path)).toBe(true);
   }
   expect(existsSync(path)).toBe(false);
+});
+
+test('the judge receives bytes that came with the headers, also when a fault counts them', async () => {
+  let counted = 0;
+  const bytes = randomBytes(20_000);
+  await using host = await startVideoHost({
+    resumable: 'content-range',
+    meddleUpload: (request) => {
+      request.on('data', (part: Buffer) => (counted += part.length));
+      return false;
+    },
+  });
+  const authorization = { authorization: `Bearer ${host.key}`, 'content-type': 'application/json' };
+  const video = { title: 'a', channel_id: 'ch_main' };
+  const created = await fetch(`${host.baseUrl}/videos`, {
+    method: 'POST',
+    headers: authorization,
+    body: JSON.stringify(video),
+  });
+  const { id, upload_url: uploadUrl } = (await created.json()) as { id: string; upload_url: string };
+  const { hostname, port, pathname, search } = new URL(uploadUrl);
+  const head = `PUT ${pathname}${search} HTTP/1.1\r\nhost: ${hostname}\r\ncontent-length: ${bytes.length}\r\n\r\n`;
+  const socket = connect(Number(port), hostname);
+  socket.write(Buffer.concat([Buffer.from(head), bytes]));
+  await once(socket, 'data');
+  socket.destroy();
+  expect(counted).toBe(bytes.length);
+  expect(host.videos.get(id)?.bodies).toEqual([createHash('sha256').update(bytes).digest('hex')]);
 });
 
 test('a run without PostgreSQL says loudly how many files of its projects it leaves out', () => {

@@ -57,7 +57,7 @@ export const bugs = {
     caughtBy: 'no mixture of two versions is sent',
   },
   'an upload is continued with another version of the file': {
-    edits: [{ anchor: 'throw touched(this.#source)', instead: 'void 0' }],
+    edits: [{ anchor: '&& !isSame) throw touched', instead: '&& false) throw touched' }],
     scenario: 'a file is overwritten between two parts of a continued upload, and its time set back',
     caughtBy: 'no mixture of two versions is sent',
   },
