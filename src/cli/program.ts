@@ -1,17 +1,18 @@
 import { Command, CommanderError, Help } from 'commander';
-import { addHostCommands, addLedgerCommands } from '../fleet/commands/commands.ts';
+import { fleetCommands } from '../fleet/commands/commands.ts';
 import { actCommands, notifyCommands, rareCommands } from './act/commands.ts';
 import { addApiCommands } from './api/commands.ts';
-import { addConfigCommands } from './configure/commands.ts';
+import { configCommands } from './configure/commands.ts';
+import type { Installed } from './doctor/doctor.ts';
 import { lookCommands } from './look/commands.ts';
 import { addProbeCommand } from './probe/commands.ts';
-import { addCommands, createRegistry } from './registry.ts';
-import { addDemoCommand, addRunCommands } from './run/commands.ts';
+import { addCommands } from './registry.ts';
+import { runCommands } from './run/commands.ts';
 import { addSandboxCommands } from './sandbox.ts';
-import { addSetupCommands } from './setup/commands.ts';
+import { setupCommands } from './setup/commands.ts';
 import type { Shell } from './shell.ts';
 import { exitCodes } from './shell.ts';
-import { addSystemdCommands } from './systemd/commands.ts';
+import { systemdCommands } from './systemd/commands.ts';
 
 /**
  * Creates the program with all commands in groups, the most used first. Each command is loaded only when it runs, so
@@ -21,11 +22,7 @@ import { addSystemdCommands } from './systemd/commands.ts';
  * @param installed package version, and the folder of its sample media
  * @param exit called with the command's exit code
  */
-export function createProgram(
-  shell: Shell,
-  installed: { readonly version: string; readonly samples: string },
-  exit: (code: number) => void,
-): Command {
+export function createProgram(shell: Shell, installed: Installed, exit: (code: number) => void): Command {
   const program = new Command('dropcast')
     .description('Uploads the videos that you drop into folders, and publishes their feeds.')
     .version(installed.version)
@@ -37,29 +34,21 @@ export function createProgram(
     })
     .showHelpAfterError('Run it with --help for its arguments and options.');
   oneScreen(program, ['Less often:', 'The API of the service:']);
-  const registry = createRegistry(program, shell, exit);
+  const registry = { shell, installed, exit };
   program.commandsGroup('Look:');
-  addCommands(registry, lookCommands);
+  addCommands(program, registry, lookCommands);
   program.commandsGroup('Act:');
-  addCommands(registry, actCommands);
+  addCommands(program, registry, actCommands);
   program.commandsGroup('Set up and configure:');
-  addSetupCommands(program, shell, installed, exit);
-  addConfigCommands(registry);
-  addProbeCommand(program, shell, { samples: installed.samples, exit });
+  addCommands(program, registry, [...setupCommands, ...configCommands]);
+  addProbeCommand(program, registry);
   program.commandsGroup('Run, or try it out:');
-  addRunCommands(registry);
-  addDemoCommand(program, registry, installed.samples);
-  addSandboxCommands(program, shell, { samples: installed.samples, exit });
+  addCommands(program, registry, runCommands);
+  addSandboxCommands(program, registry);
   program.commandsGroup('Less often:');
-  addCommands(registry, rareCommands);
-  addHostCommands(registry);
-  const notify = program.command('notify').description('test the notification targets');
-  addCommands(createRegistry(notify, shell, exit), notifyCommands);
-  addLedgerCommands(program, shell);
-  addSystemdCommands(program, shell);
+  addCommands(program, registry, [...rareCommands, ...fleetCommands, notifyCommands, systemdCommands]);
   program.commandsGroup('The API of the service:');
   addApiCommands(program, shell);
-  addExamples(program);
   return program;
 }
 
@@ -103,32 +92,3 @@ Configuration: --config PATH, else $DROPCAST_CONFIG, else ./dropcast.yaml,
 else /etc/dropcast/dropcast.yaml.
 Exit codes: 0 fine, 1 something failed or needs you, 2 wrong usage,
 3 the daemon is not running, 78 the configuration is wrong.`;
-
-/** Examples for --help and the manual, for commands whose options are not self-explanatory. */
-const examples: Readonly<Record<string, readonly string[]>> = {
-  ls: ['ls --state failed,held', 'ls --since today --query evening --json'],
-  events: ['events -f --level warn', 'events --since 7d --level warn'],
-  failures: ['failures --since 7d'],
-  retry: ['retry --all', 'retry --cause unknown_channel --to ch_news'],
-  first: ['first evening.mp4', 'first --undo evening.mp4'],
-  ignore: ['ignore --state held --query .mkv --plan', 'ignore --undo evening.mp4'],
-  pause: ['pause --all --until 18:00', 'pause /srv/video/inbox'],
-  setup: ['setup --service https://video.example.com/v1 --key-file api_key --plan'],
-  doctor: ['doctor --canary', 'doctor --bundle report.tar.gz'],
-  explain: ['explain /srv/video/inbox/evening.mp4'],
-  reapply: ['reapply --since 7d', 'reapply --folder /srv/video/inbox --yes'],
-  adopt: ['adopt', 'adopt --confirm'],
-  audit: ['audit --plan', 'audit --yes', 'audit --paths'],
-  undo: ["undo --rule 'folders[0].rules[1]' --since today", 'undo', 'undo --stop'],
-  hosts: ['hosts', 'hosts drain ingest2 --wait', 'hosts drain ingest2 --undo'],
-};
-
-/** Appends the examples to each command's help. */
-function addExamples(program: Command): void {
-  for (const command of program.commands) {
-    const lines = examples[command.name()] ?? [];
-    if (lines.length === 0) continue;
-    const title = lines.length === 1 ? 'Example' : 'Examples';
-    command.addHelpText('after', `\n${title}:\n${lines.map((line) => `  $ dropcast ${line}`).join('\n')}`);
-  }
-}

@@ -1,4 +1,6 @@
-import type { Command, Option } from 'commander';
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import type { Installed } from './doctor/doctor.ts';
 import type { Shell } from './shell.ts';
 
 /** Options of every command that uses a configuration. */
@@ -7,65 +9,74 @@ export interface Shared {
   readonly json?: boolean;
 }
 
-/** What a module needs to add its commands to the program. */
-export interface Registry {
-  readonly shell: Shell;
-  /** Called with the command's exit code. */
-  readonly exit: (code: number) => void;
-  /** Adds a command that takes a configuration file. */
-  readonly command: (usage: string, description: string) => Command;
-}
-
-export function createRegistry(program: Command, shell: Shell, exit: (code: number) => void): Registry {
-  return {
-    shell,
-    exit,
-    command: (usage, description) =>
-      program.command(usage).description(description).option('-c, --config <path>', 'configuration file'),
-  };
-}
-
-/** A command that prints data. */
+/** A command, or a group of commands. */
 export interface CommandRow {
   /** Name and arguments. */
   readonly usage: string;
   readonly does: string;
   /** Shorter text for the list of commands. */
   readonly summary?: string;
+  /** Options that many commands share; by default, those of `Shared`. */
+  readonly shared?: readonly Option[];
   /** Whether the command takes the options that select files. */
   readonly isSelecting?: boolean;
   readonly options?: readonly Option[];
-  /** Loads the command's code when it runs. */
-  load(): Promise<Handler['run']>;
+  /** Commands to show below the help, without `dropcast`. */
+  readonly examples?: readonly string[];
+  /** Text after the help. */
+  readonly note?: string;
+  /** Loads the command's code when it runs, so that no command slows down another's start. */
+  load?(installed: Installed): Promise<Handler['run']>;
+  readonly commands?: readonly CommandRow[];
 }
 
 /** A method, so that each handler can name its own options and arguments. */
 interface Handler {
   /** @returns the exit code; nothing for 0 */
-  run(shell: Shell, options: Shared, ...args: readonly unknown[]): Promise<number | void>;
+  run(shell: Shell, options: object, ...args: readonly unknown[]): Promise<number | void>;
 }
 
-/** Adds the commands of a table. All take a configuration file and `--json`. */
-export function addCommands({ shell, exit, command }: Registry, rows: readonly CommandRow[]): void {
-  for (const { usage, does, summary = '', isSelecting = false, options = [], load } of rows) {
-    const added = json(command(usage, does)).summary(summary);
-    if (isSelecting) selecting(added);
-    for (const option of options) added.addOption(option);
-    added.action(async () => {
-      const run = await load();
-      const code = await run(shell, added.opts<Shared>(), ...(added.processedArgs as readonly unknown[]));
-      if (typeof code === 'number') exit(code);
-    });
+/** What commands are given. */
+export interface Registry {
+  readonly shell: Shell;
+  readonly installed: Installed;
+  /** Called with the command's exit code. */
+  exit(code: number): void;
+}
+
+export const configOption = new Option('-c, --config <path>', 'configuration file');
+const jsonOption = new Option('--json', 'print JSON, {"v":1,…}');
+
+/** Adds the commands of a table to a program or a group. */
+export function addCommands(parent: Command, registry: Registry, rows: readonly CommandRow[]): void {
+  for (const row of rows) {
+    const { usage, does, summary = '', examples = [], note, load, commands = [] } = row;
+    const { shared = load === undefined ? [] : [configOption, jsonOption], isSelecting = false, options = [] } = row;
+    const command = parent.command(usage).description(does).summary(summary);
+    for (const option of shared) command.addOption(option);
+    if (isSelecting) selecting(command);
+    for (const option of options) command.addOption(option);
+    if (examples.length > 0) command.addHelpText('after', exampleText(examples));
+    if (note !== undefined) command.addHelpText('after', note);
+    if (load !== undefined)
+      command.action(async () => {
+        const run = await load(registry.installed);
+        const args = command.processedArgs as readonly unknown[];
+        const code = await run(registry.shell, command.opts(), ...args);
+        if (typeof code === 'number') registry.exit(code);
+      });
+    addCommands(command, registry, commands);
   }
 }
 
-export function json(command: Command): Command {
-  return command.option('--json', 'print JSON, {"v":1,…}');
+function exampleText(examples: readonly string[]): string {
+  const lines = examples.map((example) => `  $ dropcast ${example}`);
+  return `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${lines.join('\n')}`;
 }
 
 /** Adds the options that select files, under their own heading. They are the same for every command. */
-export function selecting(command: Command): Command {
-  return command
+function selecting(command: Command): void {
+  command
     .optionsGroup('Which files:')
     .option(
       '-s, --state <states>',

@@ -3,26 +3,19 @@ import { addKeyCommands, addSandboxCommand } from '@dropcast/sandbox/commands';
 import type { Command } from 'commander';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { printJson } from './output/json.ts';
+import type { Registry } from './registry.ts';
 import { CommandError } from './shell.ts';
-import type { Shell } from './shell.ts';
 
 /**
  * Adds `dropcast sandbox` and its subcommands. They come from other packages but print and fail like all other
  * commands.
- *
- * @param around.samples folder of media for filling the sandbox
- * @param around.exit called with the command's exit code
  */
-export function addSandboxCommands(
-  program: Command,
-  shell: Shell,
-  { samples, exit }: { readonly samples: string; exit(code: number): void },
-): void {
+export function addSandboxCommands(program: Command, { shell, installed, exit }: Registry): void {
   const failure = (message: string, exitCode: number, options?: ErrorOptions): Error =>
     new CommandError(message, exitCode, options);
   const terminal = { shell, printJson, escapeControls, failure };
   const sandbox = program.command('sandbox');
-  addSandboxCommand(sandbox, terminal, samples);
+  addSandboxCommand(sandbox, terminal, installed.samples);
   addRecordCommands(sandbox, terminal, exit);
   addKeyCommands(sandbox, terminal, async () => {
     const [{ formatMoment }, { renderTable, tableOptions }] = await Promise.all([

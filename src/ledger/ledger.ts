@@ -20,7 +20,6 @@ import type { CountStore, CountsStore, SelectionStore } from '../pipeline/file/s
 import type { AuditReader, AuditStore } from '../pipeline/file/audit.ts';
 import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
-import type { DurationRows } from './days.ts';
 import type { EventRows, HistoryRows } from './history.ts';
 import { settleRequests } from './leftovers.ts';
 import type { NewsRows } from './news-rows.ts';
@@ -69,7 +68,6 @@ export interface Ledger
     ExpectedRows,
     SnapshotStore,
     TotalsStore,
-    DurationRows,
     AsyncDisposable {
   readonly budget: BudgetRow;
   readonly roots: RootRows;

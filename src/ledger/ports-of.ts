@@ -2,7 +2,6 @@ import { createAdoption, createLeftovers } from './leftovers.ts';
 import { createAuditRows } from './audit.ts';
 import { createArrivals, createFiles } from './files.ts';
 import type { Connection } from './connection.ts';
-import { createDurations } from './days.ts';
 import { createEventRows, createHistory } from './history.ts';
 import { createExpectedRows, createFeedsDue, createFirstStarts, createNotes, createPauseRows } from './records.ts';
 import { createNewsRows } from './news-rows.ts';
@@ -35,7 +34,6 @@ export function portsOf(connection: Connection) {
     ...createExpectedRows(connection),
     ...createSnapshots(connection),
     ...createTotals(connection),
-    ...createDurations(connection),
     selection: createSelection(connection),
     news: createNewsRows(connection),
   };

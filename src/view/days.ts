@@ -1,4 +1,4 @@
-import type { DurationRows } from '../ledger/days.ts';
+import type { HistoryRows } from '../ledger/history.ts';
 import type { CountsStore, Period } from '../pipeline/file/selection.ts';
 import type { DaySlot } from './picture/picture.ts';
 
@@ -15,7 +15,9 @@ export const daysShown = 30;
 const reusedMs = { today: 60_000, earlier: 3_600_000 };
 
 /** Counts the files of the last days. A day is counted once and reused, so that views stay cheap. */
-export function createDays(ledger: CountsStore & DurationRows): (now: number) => Promise<readonly DayOfFiles[]> {
+export function createDays(
+  ledger: CountsStore & Pick<HistoryRows, 'doneAfter'>,
+): (now: number) => Promise<readonly DayOfFiles[]> {
   const counted = new Map<number, { readonly until: number; readonly day: Promise<DayOfFiles> }>();
   const dayAt = (at: number, next: number | undefined): Promise<DayOfFiles> => {
     const keptMs = next === undefined ? reusedMs.today : reusedMs.earlier;
@@ -55,7 +57,7 @@ export async function countEnded(ledger: CountsStore, ended: Period): Promise<Da
   return { at: ended.from, done, failed: of('failed').files + of('held').files, bytes };
 }
 
-async function count(ledger: CountsStore & DurationRows, ended: Period): Promise<DayOfFiles> {
+async function count(ledger: CountsStore & Pick<HistoryRows, 'doneAfter'>, ended: Period): Promise<DayOfFiles> {
   const counts = await countEnded(ledger, ended);
   const took = counts.done === 0 ? [] : (await ledger.doneAfter(ended)).toSorted((one, other) => one - other);
   const at = (share: number): number | null => took[Math.ceil(took.length * share) - 1] ?? null;

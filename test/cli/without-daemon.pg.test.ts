@@ -40,7 +40,7 @@ const looks: Commands = {
   status: (shell, config) => status(shell, { config }),
   show: (shell, config) => show(shell, { config }, 'clip.mp4'),
   hosts: (shell, config) => hosts(shell, { config }),
-  plan: (shell, config) => plan(shell, undefined, { config, hash: false }),
+  plan: (shell, config) => plan(shell, { config, hash: false }),
 };
 
 const writes: Commands = {

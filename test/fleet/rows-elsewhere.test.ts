@@ -25,6 +25,7 @@ function open() {
     },
     lastStates: async (ids: readonly string[], _states: readonly string[], until: number) =>
       new Map(lines.filter(({ id, seq }) => ids.includes(id) && seq <= until).map((line) => [line.id, line])),
+    doneAfter: async () => [],
     rows: async ({ where }: RowsWanted<'any'>) => (where?.ids ?? []).map((id) => someFacts({ id })),
   };
   const emit = (event: DropcastEvent): void => {

@@ -18,6 +18,7 @@ export const actCommands: readonly CommandRow[] = [
       ),
       new Option('--plan', 'only show how many files it affects and what it costs'),
     ],
+    examples: ['retry --all', 'retry --cause unknown_channel --to ch_news'],
     load: async () => (await import('./files.ts')).retry,
   },
   {
@@ -29,6 +30,7 @@ export const actCommands: readonly CommandRow[] = [
       new Option('--undo', 'stop ignoring them: they continue where they left off'),
       new Option('--plan', 'only show how many files it affects and what it costs'),
     ],
+    examples: ['ignore --state held --query .mkv --plan', 'ignore --undo evening.mp4'],
     load: async () => (await import('./files.ts')).ignore,
   },
   {
@@ -42,6 +44,7 @@ export const actCommands: readonly CommandRow[] = [
         'end the pause automatically, at a time of day like 18:00 or after a duration like 2h',
       ),
     ],
+    examples: ['pause --all --until 18:00', 'pause /srv/video/inbox'],
     load: async () => (await import('./pause.ts')).pause,
   },
   {
@@ -70,6 +73,7 @@ export const rareCommands: readonly CommandRow[] = [
       new Option('--undo', 'put them back in line: they wait for their turn'),
       new Option('--plan', 'only show how many files it affects'),
     ],
+    examples: ['first evening.mp4', 'first --undo evening.mp4'],
     load: async () => (await import('./files.ts')).first,
   },
   {
@@ -85,6 +89,7 @@ export const rareCommands: readonly CommandRow[] = [
     options: [
       new Option('--confirm', 'adopt the files that are on the service without uploading them, and upload the rest'),
     ],
+    examples: ['adopt', 'adopt --confirm'],
     load: async () => (await import('./adopt.ts')).adopt,
   },
   {
@@ -100,6 +105,7 @@ export const rareCommands: readonly CommandRow[] = [
       new Option('--stop', 'end the running audit, and keep what it found'),
       new Option('--paths', 'print the paths of the local files that may be deleted, for `xargs -0`'),
     ],
+    examples: ['audit --plan', 'audit --yes', 'audit --paths'],
     load: async () => (await import('./audit.ts')).audit,
   },
   {
@@ -113,6 +119,7 @@ export const rareCommands: readonly CommandRow[] = [
         'yes',
       ),
     ],
+    examples: ['reapply --since 7d', 'reapply --folder /srv/video/inbox --yes'],
     load: async () => (await import('./files.ts')).reapply,
   },
   {
@@ -129,6 +136,7 @@ export const rareCommands: readonly CommandRow[] = [
       ),
       new Option('--stop', 'stop a run after the video that is being deleted'),
     ],
+    examples: ["undo --rule 'folders[0].rules[1]' --since today", 'undo', 'undo --stop'],
     load: async () => (await import('./undo.ts')).undo,
   },
   {
@@ -140,12 +148,16 @@ export const rareCommands: readonly CommandRow[] = [
   },
 ];
 
-/** The commands of `dropcast notify`. */
-export const notifyCommands: readonly CommandRow[] = [
-  {
-    usage: 'test [target]',
-    does: 'send a test message to every notify target, or to the one with this name, and print what each answers',
-    summary: 'send a test message to every target',
-    load: async () => (await import('./notify-test.ts')).notifyTest,
-  },
-];
+/** The commands for notification targets. */
+export const notifyCommands: CommandRow = {
+  usage: 'notify',
+  does: 'test the notification targets',
+  commands: [
+    {
+      usage: 'test [target]',
+      does: 'send a test message to every notify target, or to the one with this name, and print what each answers',
+      summary: 'send a test message to every target',
+      load: async () => (await import('./notify-test.ts')).notifyTest,
+    },
+  ],
+};

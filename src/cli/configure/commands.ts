@@ -1,33 +1,39 @@
-import { json } from '../registry.ts';
-import type { Registry, Shared } from '../registry.ts';
+import { Option } from 'commander';
+import type { CommandRow } from '../registry.ts';
 
-/** Adds the commands that check, preview and apply a configuration. */
-export function addConfigCommands({ shell, command, exit }: Registry): void {
-  json(command('check', 'report every problem with the configuration, folders, state and key'))
-    .summary('report problems with configuration, folders, state, key')
-    .option('--online', 'also check key, channels and feeds with the service')
-    .action(async (options: Shared & { online?: boolean }) =>
-      exit(await (await import('./check.ts')).check(shell, options)),
-    );
-  json(command('explain <path>', 'show which rule matches a path, what would be sent, and the state of the file'))
-    .summary('show which rule matches a file, and its state')
-    .action(async (path: string, options: Shared) => (await import('./explain.ts')).explain(shell, path, options));
-  json(
-    command(
-      'plan [path]',
-      'show what would happen to the files in the folders: how many, how large, duplicates, held files, requests, and when everything would be done; sends and writes nothing',
-    ),
-  )
-    .summary('show what would be uploaded; sends nothing')
-    .option('--no-hash', 'do not read files of the same size to find duplicates')
-    .action(async (path: string | undefined, options: Shared & { hash: boolean }) =>
-      exit(await (await import('./plan.ts')).plan(shell, path, options)),
-    );
-  json(command('reload', 'make the daemon read its configuration again, and report the result'))
-    .summary('make the daemon read its configuration again')
-    .option(
-      '--plan',
-      'only show what would change: folders, waiting files, and what new rules would cost for finished ones',
-    )
-    .action(async (options: Shared & { plan?: boolean }) => (await import('./reload.ts')).reload(shell, options));
-}
+/** The commands that check, preview and apply a configuration. */
+export const configCommands: readonly CommandRow[] = [
+  {
+    usage: 'check',
+    does: 'report every problem with the configuration, folders, state and key',
+    summary: 'report problems with configuration, folders, state, key',
+    options: [new Option('--online', 'also check key, channels and feeds with the service')],
+    load: async () => (await import('./check.ts')).check,
+  },
+  {
+    usage: 'explain <path>',
+    does: 'show which rule matches a path, what would be sent, and the state of the file',
+    summary: 'show which rule matches a file, and its state',
+    examples: ['explain /srv/video/inbox/evening.mp4'],
+    load: async () => (await import('./explain.ts')).explain,
+  },
+  {
+    usage: 'plan [path]',
+    does: 'show what would happen to the files in the folders: how many, how large, duplicates, held files, requests, and when everything would be done; sends and writes nothing',
+    summary: 'show what would be uploaded; sends nothing',
+    options: [new Option('--no-hash', 'do not read files of the same size to find duplicates')],
+    load: async () => (await import('./plan.ts')).plan,
+  },
+  {
+    usage: 'reload',
+    does: 'make the daemon read its configuration again, and report the result',
+    summary: 'make the daemon read its configuration again',
+    options: [
+      new Option(
+        '--plan',
+        'only show what would change: folders, waiting files, and what new rules would cost for finished ones',
+      ),
+    ],
+    load: async () => (await import('./reload.ts')).reload,
+  },
+];

@@ -49,7 +49,7 @@ interface PathReport {
 }
 
 /** `dropcast explain PATH`: shows which rule matches the path and why, what would be sent, and the file's state. */
-export async function explain(shell: Shell, path: string, options: Shared): Promise<void> {
+export async function explain(shell: Shell, options: Shared, path: string): Promise<void> {
   const config = await requireLoadable(shell, options.config);
   const absolute = resolve(shell.cwd, path);
   const report = await reportOn(shell, config, absolute);

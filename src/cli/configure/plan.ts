@@ -28,7 +28,7 @@ export interface PlanCommandOptions extends Shared {
  *
  * @returns the exit code: 1 when a folder cannot be read
  */
-export async function plan(shell: Shell, path: string | undefined, options: PlanCommandOptions): Promise<number> {
+export async function plan(shell: Shell, options: PlanCommandOptions, path?: string): Promise<number> {
   const config = await requireLoadable(shell, options.config);
   const wanted = { path: path === undefined ? null : resolve(shell.cwd, path), isHashing: options.hash };
   requireWatched(config, wanted.path);

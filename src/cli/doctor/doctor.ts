@@ -28,7 +28,7 @@ export interface DoctorOptions extends Shared {
  *
  * @returns 1 when there is any finding
  */
-export async function doctor(shell: Shell, installed: Installed, options: DoctorOptions): Promise<number> {
+export async function doctor(installed: Installed, shell: Shell, options: DoctorOptions): Promise<number> {
   shell.takeOverSignals();
   const patient = await examine(shell, options.config);
   const show = options.json === true ? () => undefined : (result: CheckResult) => print(shell, result);

@@ -33,6 +33,7 @@ export const lookCommands: readonly CommandRow[] = [
       new Option('--left-out', 'list the files that `include` does not select, as of the last scan'),
       new Option('--counts', 'count the files by state, folder, channel, feed and cause instead'),
     ],
+    examples: ['ls --state failed,held', 'ls --since today --query evening --json'],
     load: async () => (await import('./ls.ts')).ls,
   },
   {
@@ -60,6 +61,7 @@ export const lookCommands: readonly CommandRow[] = [
       ),
       new Option('--after <cursor>', 'only events after this cursor, as `events --since` named it').conflicts('follow'),
     ],
+    examples: ['events -f --level warn', 'events --since 7d --level warn'],
     load: async () => (await import('./events.ts')).events,
   },
   {
@@ -70,6 +72,7 @@ export const lookCommands: readonly CommandRow[] = [
       new Option('-f, --follow', 'keep printing new failures, until Ctrl-C'),
       new Option('--since <time>', 'how far back, like 24h or 7d').argParser(duration).default(86_400_000, '24h'),
     ],
+    examples: ['failures --since 7d'],
     load: async () => (await import('./failures.ts')).failures,
   },
   {

@@ -2,15 +2,11 @@ import type { Command } from 'commander';
 import { durationWithin } from '../argument-types.ts';
 import { serviceCommand } from '../api/commands.ts';
 import type { ServiceOptions } from '../api/commands.ts';
-import type { Shell } from '../shell.ts';
+import type { Registry } from '../registry.ts';
 import type { ProbeOptions } from './probe.ts';
 
-/** Adds `dropcast probe`. @param samples folder of the sample media */
-export function addProbeCommand(
-  program: Command,
-  shell: Shell,
-  { samples, exit }: { readonly samples: string; exit(code: number): void },
-): void {
+/** Adds `dropcast probe`. */
+export function addProbeCommand(program: Command, { shell, installed, exit }: Registry): void {
   serviceCommand(program, 'probe', {
     does: 'find out what the service does and which settings it needs: asks first, then sends one small video, waits until it is ready, and deletes it',
     example: 'probe --channel ch_news --timeout 10m',
@@ -27,6 +23,6 @@ export function addProbeCommand(
     .option('--out <file>', 'write a recording for `dropcast sandbox compare`; must not exist')
     .option('--clean-up', 'only delete what an interrupted probe has left')
     .action(async (options: ServiceOptions & ProbeOptions) =>
-      exit(await (await import('./probe.ts')).probe(shell, samples, options)),
+      exit(await (await import('./probe.ts')).probe(shell, installed.samples, options)),
     );
 }

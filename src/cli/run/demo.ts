@@ -27,11 +27,15 @@ const drops: readonly { readonly sample: string; readonly to: string }[] = [
 
 /**
  * `dropcast demo`: runs the real daemon with real files against a local service, without an account or configuration.
+ *
+ * @param samples folder of the media to upload
  */
 export async function demo(
+  samples: string,
   shell: Shell,
-  options: { readonly keep?: boolean; readonly samples: string },
+  options: { readonly keep?: boolean; readonly fleet?: boolean },
 ): Promise<number> {
+  if (options.fleet === true) return (await import('../../fleet/demo/fleet-demo.ts')).fleetDemo(shell, samples);
   shell.takeOverSignals();
   await using stack = new AsyncDisposableStack();
   const scratch = await mkdtemp(join(await realpath(tmpdir()), 'dropcast-demo-'));
@@ -47,7 +51,7 @@ export async function demo(
   shell.stderr.write(`Open the service in a browser: ${sandbox.pageUrl}\n`);
   const daemon = await startDaemonOrExplain(config, { shell, logger });
   stack.use(daemon);
-  await drop(options.samples, inbox);
+  await drop(samples, inbox);
   shell.stderr.write(`Dropped ${drops.length} files and a sidecar into the folder. dropcast does the rest:\n\n`);
   await filesSeen(daemon, shell);
   await watchUntilIdle(daemon, progress, shell, { since: 0, offlineMs: Infinity });

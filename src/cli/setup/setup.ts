@@ -37,7 +37,7 @@ export interface SetupOptions extends AnswerFlags {
  *
  * @param samples folder of the sample media
  */
-export async function setup(shell: Shell, samples: string, options: SetupOptions): Promise<void> {
+export async function setup(samples: string, shell: Shell, options: SetupOptions): Promise<void> {
   const service = installedService(options.instance ?? null);
   await requireMachine(service);
   shell.takeOverSignals();

@@ -1,23 +1,26 @@
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
-import type { Shell } from '../shell.ts';
+import { InvalidArgumentError, Option } from 'commander';
+import type { CommandRow } from '../registry.ts';
 
-/** Adds the `dropcast systemd …` commands for the service on this machine. */
-export function addSystemdCommands(program: Command, shell: Shell): void {
-  const systemd = program.command('systemd').description('set up the systemd service for your folders');
-  systemd
-    .command('drop-in')
-    .description(
-      'print the drop-in that gives the unit access to the folders of its configuration: writable paths, bind mounts and groups',
-    )
-    .summary('print the drop-in for your folders')
-    .option('-c, --config <path>', 'configuration file (default: the one that the unit reads)')
-    .option('--install', 'write it to /etc/systemd/system (as root)')
-    .option('--instance <name>', 'for dropcast@NAME.service, which reads /etc/dropcast/NAME.yaml', instanceName)
-    .action(async (options: { config?: string; install?: boolean; instance?: string }) =>
-      (await import('./drop-in.ts')).dropIn(shell, options),
-    );
-}
+/** The commands for the service on this machine. */
+export const systemdCommands: CommandRow = {
+  usage: 'systemd',
+  does: 'set up the systemd service for your folders',
+  commands: [
+    {
+      usage: 'drop-in',
+      does: 'print the drop-in that gives the unit access to the folders of its configuration: writable paths, bind mounts and groups',
+      summary: 'print the drop-in for your folders',
+      shared: [
+        new Option('-c, --config <path>', 'configuration file (default: the one that the unit reads)'),
+        new Option('--install', 'write it to /etc/systemd/system (as root)'),
+        new Option('--instance <name>', 'for dropcast@NAME.service, which reads /etc/dropcast/NAME.yaml').argParser(
+          instanceName,
+        ),
+      ],
+      load: async () => (await import('./drop-in.ts')).dropIn,
+    },
+  ],
+};
 
 /** Parses an instance name. Allows what systemd.unit(5) allows without escaping. */
 export function instanceName(text: string): string {

@@ -75,7 +75,7 @@ const lookMs = 1_000;
  *
  * @returns exit code 1 if the host became silent while the command waited
  */
-export async function drainHost(shell: Shell, name: string, options: DrainOptions): Promise<number> {
+export async function drainHost(shell: Shell, options: DrainOptions, name: string): Promise<number> {
   const { undo: isUndone = false, wait = false, json = false } = options;
   if (isUndone && wait) throw new CommandError('--wait works with draining, not with --undo', exitCodes.usage);
   const ask = await askHosts(shell, options);
@@ -127,7 +127,7 @@ export async function untilDrained(name: string, { ask, say, rest }: Waiting): P
  *
  * @throws {CommandError} if the host is running, or no host has this name
  */
-export async function forgetHost(shell: Shell, name: string, options: Shared): Promise<number> {
+export async function forgetHost(shell: Shell, options: Shared, name: string): Promise<number> {
   const changed = await (await askHosts(shell, options)).forget(name);
   if (!changed.ok) throw new CommandError(escapeControls(changed.what));
   if (options.json === true) printJson(changed, shell.stdout);

@@ -18,7 +18,7 @@ test('explain says that a file is left alone where an earlier configuration move
     await ledger.insert(someFacts({ ...ready, ...moved, folder: scratch.file('in'), path: 'old/other.mp4' }));
   }
   const shell = fakeShell({ env: { KEY: 'k' }, cwd: scratch.path });
-  await explain(shell, 'in/old/clip.mp4', { config: scratch.file('dropcast.yaml') });
+  await explain(shell, { config: scratch.file('dropcast.yaml') }, 'in/old/clip.mp4');
   expect(shell.out.text).toContain('Ignored: after_ready moves finished files there (move: "old").');
 });
 
@@ -33,7 +33,7 @@ test.each(['in/news/a\\xffb.mp4', 'in/news/a\uFFFDb.mp4'])(
     );
     await writeConfig(scratch, { folders: [{ path: 'in' }] });
     const shell = fakeShell({ env: { KEY: 'k' }, cwd: scratch.path });
-    await explain(shell, name, { config: scratch.file('dropcast.yaml') });
+    await explain(shell, { config: scratch.file('dropcast.yaml') }, name);
     expect(shell.out.text).not.toContain('no such file');
     expect(shell.out.text).toContain('Ignored: its name is not valid UTF-8: rename it.');
   },
@@ -45,7 +45,7 @@ test('explain says what speaks for a video being complete, and what is missing',
   await writeConfig(scratch, { folders: [{ path: 'in', done_marker: '{name}.{ext}.done' }] });
   const explained = async (): Promise<string> => {
     const shell = fakeShell({ env: { KEY: 'k' }, cwd: scratch.path });
-    await explain(shell, 'in/clip.wav', { config: scratch.file('dropcast.yaml') });
+    await explain(shell, { config: scratch.file('dropcast.yaml') }, 'in/clip.wav');
     return shell.out.text;
   };
   writeFileSync(scratch.file('in/clip.wav'), 'RIFF\0\0\0\0WAVE');

@@ -44,8 +44,8 @@ function commandsIn(scratch: ScratchDirectory, key: string) {
   };
   return {
     plan: async (path?: string, hash = true) =>
-      JSON.parse(await run((shell) => plan(shell, path, { ...options, hash }))) as PlanView,
-    words: () => run((shell) => plan(shell, undefined, { ...options, json: false, hash: true })),
+      JSON.parse(await run((shell) => plan(shell, { ...options, hash }, path))) as PlanView,
+    words: () => run((shell) => plan(shell, { ...options, json: false, hash: true })),
     once: async () =>
       JSON.parse(await run((shell) => once(shell, { ...options, wait: 10_000 }))) as { files: readonly FileView[] },
   };

@@ -82,7 +82,7 @@ async function sick(scratch: ScratchDirectory): Promise<readonly Facts[]> {
 async function bundle(scratch: ScratchDirectory, withNames: boolean): Promise<string> {
   const shell = fakeShell({ cwd: scratch.path });
   const config = scratch.file('dropcast.yaml');
-  await doctor(shell, installed, { config, json: true, bundle: 'report.tar.gz', withNames });
+  await doctor(installed, shell, { config, json: true, bundle: 'report.tar.gz', withNames });
   const { stdout } = await promisify(execFile)('tar', ['-xzOf', scratch.file('report.tar.gz')]);
   return stdout;
 }
@@ -110,7 +110,7 @@ test('a report replaces an older one, and is not written through a link', async 
   await sick(scratch);
   const [report, victim] = [scratch.file('report.tar.gz'), await scratch.write('victim', 'precious')];
   const write = () =>
-    doctor(fakeShell({ cwd: scratch.path }), installed, {
+    doctor(installed, fakeShell({ cwd: scratch.path }), {
       config: scratch.file('dropcast.yaml'),
       json: true,
       bundle: report,
@@ -125,7 +125,7 @@ test('a report replaces an older one, and is not written through a link', async 
   await write();
   expect((await stat(report)).mode & 0o777).toBe(0o600);
   const nowhere = { config: scratch.file('dropcast.yaml'), json: true, bundle: 'none/report.tar.gz' };
-  await expect(doctor(fakeShell({ cwd: scratch.path }), installed, nowhere)).rejects.toThrow('cannot write the report');
+  await expect(doctor(installed, fakeShell({ cwd: scratch.path }), nowhere)).rejects.toThrow('cannot write the report');
 });
 
 test('names with quotes and spaces in what was logged are not in a bundle', async () => {

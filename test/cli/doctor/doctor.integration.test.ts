@@ -13,7 +13,7 @@ async function diagnose(scratch: ScratchDirectory, config: Settings, env: Record
   await mkdir(scratch.file('inbox'), { recursive: true });
   await writeConfig(scratch, config);
   const shell = fakeShell({ cwd: scratch.path, env });
-  const code = await doctor(shell, installed, { config: scratch.file('dropcast.yaml'), json: true });
+  const code = await doctor(installed, shell, { config: scratch.file('dropcast.yaml'), json: true });
   const { checks } = printedJson(shell) as { checks: Diagnosis[] };
   const by = (name: string): Diagnosis => checks.find((each) => each.name === name) as Diagnosis;
   return { code, checks, by };
@@ -55,7 +55,7 @@ test('with a broken configuration the doctor still looks at disks, access and th
 test('without any configuration the doctor says how to get one', async () => {
   await using scratch = await scratchDirectory();
   const shell = fakeShell({ cwd: scratch.path });
-  expect(await doctor(shell, installed, { config: scratch.file('none.yaml'), json: true })).toBe(1);
+  expect(await doctor(installed, shell, { config: scratch.file('none.yaml'), json: true })).toBe(1);
   const { checks } = printedJson(shell) as { checks: Diagnosis[] };
   expect(checks[0]?.findings).toMatchObject([{ fix: 'dropcast init' }]);
   expect(checks.slice(1).every(({ skipped }) => skipped !== null)).toBe(true);

@@ -14,7 +14,7 @@ const installed = { version: '1.2.3', samples: 'test/media' };
 
 async function bundle(scratch: ScratchDirectory, env: Record<string, string> = {}): Promise<string> {
   const shell = fakeShell({ cwd: scratch.path, env });
-  await doctor(shell, installed, {
+  await doctor(installed, shell, {
     config: scratch.file('dropcast.yaml'),
     json: true,
     bundle: 'report.tar.gz',

@@ -94,7 +94,7 @@ test.each([
 });
 
 test.skipIf(existsSync('/run/systemd/system'))('without systemd the set-up says what works instead', async () => {
-  await expect(setup(fakeShell(), '', {})).rejects.toThrow(
+  await expect(setup('', fakeShell(), {})).rejects.toThrow(
     '`dropcast init` writes a configuration, and `dropcast run` works with it',
   );
 });
