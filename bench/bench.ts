@@ -4,9 +4,9 @@ export interface Build {
   readonly name: string;
   /** Absolute. The sources start at `src/main.ts` below it. */
   readonly root: string;
-  /** Its Node: the pinned one with the flags of the service's unit, but for `--jitless`. `--flags` adds others. */
+  /** Its Node with the command line of the service's unit, and the heap that Node takes under `MemoryHigh=384M`. */
   readonly node: string;
-  /** The same without flags, for what only prepares or counts: Node cannot run TypeScript with `--jitless`. */
+  /** The same without flags, for commands, and for what only prepares or counts (no TypeScript with `--jitless`). */
   readonly plainNode: string;
   /** The program as the package installs it, which needs no types stripped: `node program run …`. */
   readonly program: string;
@@ -52,6 +52,11 @@ export interface Bench {
   readonly about: string;
   /** Rounds of a full run. Each measures all sides of its ratios; the table shows the median. */
   readonly rounds: number;
+  /**
+   * Whether a full run leaves out the figures with the compiler, because nothing here runs with the unit's flags, or
+   * something else than the CPU is the limit.
+   */
+  readonly isOnlyAsShipped?: true;
   readonly rows: Readonly<Record<string, Row>>;
   readonly plots?: readonly Plot[];
   /** What the limit is made of, where a target is missed. */

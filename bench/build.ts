@@ -32,9 +32,15 @@ export async function workTree(revision: string): Promise<string> {
   return folder;
 }
 
-/** A build on a Node with further flags, like `--jitless`, which the environment cannot give it. */
+/** A build on a Node with further flags, which the environment cannot give it. */
 export async function withFlags(build: Build, flags: string): Promise<Build> {
   return { ...build, name: flags, node: await nodeWith(build.node, flags) };
+}
+
+/** A build with V8's compilers, which the unit does without (decision 34). */
+export async function withCompiler(build: Build): Promise<Build> {
+  const flags = (await flagsOfTheUnit(build.root)).replace('--jitless ', '');
+  return { ...build, name: 'with the compiler', node: await nodeWith(build.plainNode, flags) };
 }
 
 async function nodeWith(node: string, flags: string): Promise<string> {
@@ -43,14 +49,12 @@ async function nodeWith(node: string, flags: string): Promise<string> {
   return script;
 }
 
-/**
- * The flags of the service's unit, but for `--jitless`, which `--flags=--jitless` adds: a ratio of both is then in one
- * run.
- */
+/** The flags of the service's unit, and the heap that Node takes under its `MemoryHigh=384M`. */
 async function flagsOfTheUnit(from: string): Promise<string> {
   const unit = await readFile(join(from, 'systemd/dropcast.service'), 'utf8');
-  const [, flags = ''] = /^ExecStart=\S+node (.*) \S+main\.js/m.exec(unit) ?? [];
-  return flags.replace('--jitless', '').trim();
+  const [, flags] = /^ExecStart=\S+node (.*) \S+main\.js/m.exec(unit) ?? [];
+  if (flags === undefined) throw new Error('systemd/dropcast.service starts no Node');
+  return `${flags} --max-old-space-size=256`;
 }
 
 /** A checkout with dependencies, bundled by its own scripts, as for the Debian package. */

@@ -13,6 +13,7 @@ export const bench: Bench = {
   about:
     'What hosts of a fleet ask of PostgreSQL, without the files themselves: claims of files and requests of the shared budget, on a server on the same machine that writes to its disk at each commit; and a simulation of the budget of up to 200 hosts that all want more than 1,020 requests an hour, with the real gate.',
   rounds: 3,
+  isOnlyAsShipped: true,
   rows: {
     claimStatements: { what: 'a claim and its release: statements', unit: '' },
     claimMs: { what: 'a claim and its release, one after the other, median', unit: 'ms' },

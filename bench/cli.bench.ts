@@ -9,6 +9,7 @@ export const bench: Bench = {
     'CPU of a command from start to exit, from the installed package, against an empty Node. ' +
     '`status` asks a daemon that runs.',
   rounds: 9,
+  isOnlyAsShipped: true,
   rows: {
     help: { what: '`dropcast --help`, package', unit: 's', most: 0.1 },
     status: { what: '`dropcast status`, package', unit: 's', most: 0.15 },
@@ -25,11 +26,11 @@ async function round(build: Build): Promise<Measured> {
     const packaged = build.program;
     const config = await configIn(folder);
     const cpu = async (args: readonly string[], isFine?: readonly number[]): Promise<number> =>
-      (await usageOf(build.node, args, isFine)).cpuMs / 1_000;
+      (await usageOf(build.plainNode, args, isFine)).cpuMs / 1_000;
     const status = ['status', '--config', config];
     await using daemon = start(build.node, [packaged, 'run', '--config', config]);
     await until(
-      async () => (await usageOf(build.node, [packaged, 'status', '--config', config], [0, 1, 3])).code !== 3,
+      async () => (await usageOf(build.plainNode, [packaged, 'status', '--config', config], [0, 1, 3])).code !== 3,
     );
     void daemon;
     // The first run fills the compile cache, as the first command after an installation does.

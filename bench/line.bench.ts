@@ -38,6 +38,7 @@ export const bench: Bench = {
     'against `rclone --transfers 4` (WebDAV) and against what the line needs for their bytes. From the drop, without its settle time, or from the start of the other program, to the last byte. ' +
     'The same packets are lost for both sides of a ratio as far as they send the same ones. Needs root.',
   rounds: 5,
+  isOnlyAsShipped: true,
   rows: Object.fromEntries(lines.flatMap(rowsOf)),
   limit: 'Each upload has a connection of its own: slow start, and three round trips before the first byte.',
   round: async (build, size) => {
@@ -159,8 +160,8 @@ async function drop({ folder, line, service, sink }: Far, build: Build, files: r
   return droppedMs + settleMs;
 }
 
-async function isWatching({ node, program }: Build, config: string): Promise<boolean> {
-  return (await usageOf(node, [program, 'status', '--config', config], [0, 1, 3])).code === 0;
+async function isWatching({ plainNode, program }: Build, config: string): Promise<boolean> {
+  return (await usageOf(plainNode, [program, 'status', '--config', config], [0, 1, 3])).code === 0;
 }
 
 function configOf({

@@ -6,7 +6,7 @@ import type { Bench, Row } from './bench.ts';
 import { output, until } from './child.ts';
 import { freePort } from './free-port.ts';
 import type { Calls } from './listeners/callers.ts';
-import { asInTheUnit, caughtUp, instantService, watchedFolder } from './watched-folder.ts';
+import { caughtUp, instantService, watchedFolder } from './watched-folder.ts';
 import type { WatchedFolder } from './watched-folder.ts';
 import type { Running } from './child.ts';
 
@@ -60,7 +60,7 @@ const figures: Readonly<Record<string, Row>> = {
 
 export const bench: Bench = {
   about:
-    'What callers of the page, the control socket and the read socket can do to a daemon that knows 20,000 files, of which 2,000 need a person: the callers continue for 20 s, while twenty clips are dropped and `status` is asked for on the control socket. With `--jitless` and the heap of the unit.',
+    'What callers of the page, the control socket and the read socket can do to a daemon that knows 20,000 files, of which 2,000 need a person: the callers continue for 20 s, while twenty clips are dropped and `status` is asked for on the control socket.',
   rounds: 1,
   rows: {
     peak: { what: 'most memory, in all', unit: 'MB', most: 384 },
@@ -81,7 +81,7 @@ export const bench: Bench = {
     await using folder = await watchedFolder(build, known, { service: service.baseUrl, page });
     const directory = dirname(folder.inbox);
     needPeople(join(directory, 'state/ledger.db'));
-    await using running = folder.run(asInTheUnit);
+    await using running = folder.run();
     await caughtUp(folder, running);
     const control = join(directory, 'control.sock');
     const listeners = { page, control, read: join(directory, 'control.read.sock') };

@@ -13,6 +13,7 @@ export const bench: Bench = {
     'The client and the sandbox as npm installs them from their tarballs, each in an empty project: sizes, the CPU time of a request, and the start. ' +
     'Requests are lists of channels, one after the other; the parallel ones are lists of videos.',
   rounds: 3,
+  isOnlyAsShipped: true,
   rows: {
     clientTarball: { what: '@dropcast/client: tarball', unit: 'kB' },
     clientSize: { what: '@dropcast/client: installed, with what it needs', unit: 'MB', most: 20 },

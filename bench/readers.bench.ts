@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench, Row } from './bench.ts';
 import { until } from './child.ts';
 import type { Running } from './child.ts';
-import { asInTheUnit, caughtUp, instantService, watchedFolder } from './watched-folder.ts';
+import { caughtUp, instantService, watchedFolder } from './watched-folder.ts';
 import type { WatchedFolder } from './watched-folder.ts';
 
 /** What a user of a folder may put into it to keep the service busy: names in a directory, and what is in them. */
@@ -99,7 +99,7 @@ const figures: Readonly<Record<string, Row>> = {
 
 export const bench: Bench = {
   about:
-    'Files that a user of a folder can put into it to keep the service busy: each reader of foreign bytes gets the worst that its bounds let in, in a daemon with `--jitless` and the heap of the unit. A turn is CPU time of the main thread, garbage collection included, so other programs of a busy machine do not change it.',
+    'Files that a user of a folder can put into it to keep the service busy: each reader of foreign bytes gets the worst that its bounds let in. A turn is CPU time of the main thread, garbage collection included, so other programs of a busy machine do not change it.',
   rounds: 1,
   rows: {
     peak: { what: 'most memory, in all', unit: 'MB', most: 384 },
@@ -112,7 +112,7 @@ export const bench: Bench = {
   round: async (build) => {
     using service = await instantService();
     await using folder = await watchedFolder(build, 0, { service: service.baseUrl });
-    await using running = folder.run(asInTheUnit);
+    await using running = folder.run();
     await caughtUp(folder, running);
     const values: Record<string, number> = {};
     for (const [name, { make }] of Object.entries(cases)) {

@@ -44,7 +44,8 @@ function introduction(all: readonly KeptResult[]): string {
 
 Made by \`npm run bench -- all\`; never edited by hand. Each figure is the median of its rounds. Ratios compare two programs in the
 same round, so they hold on other machines; times and sizes are this machine's. Where a target is missed, the text says what
-the limit is made of. \`npm run bench -- NAME --against REV\` compares two commits in one run.
+the limit is made of. Daemons run with exactly the command line of the service's unit, which has no compiler; the column
+"with the compiler" shows what that costs. \`npm run bench -- NAME --against REV\` compares two commits in one run.
 
 ${rows.filter(Boolean).length} of ${rows.length} targets are reached.
 `;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { renderTable } from '../src/cli/output/table.ts';
 import type { Bench, Build, Size } from './bench.ts';
-import { buildHere, checkOut, withFlags } from './build.ts';
+import { buildHere, checkOut, withCompiler, withFlags } from './build.ts';
 import { leaveNothing } from './leave-nothing.ts';
 import { limitOf, measure } from './measure.ts';
 import type { Result } from './measure.ts';
@@ -31,7 +31,7 @@ const program = new Command('npm run bench --')
   .option('--rounds <n>', 'how often each side is measured; the table shows the median', wholeNumber)
   .option('--small', 'a few seconds, to see that it works; nothing is kept')
   .option('--against <revision>', 'measure another commit next to this one, in turn')
-  .option('--flags <flags>', 'measure this one next to itself on a Node with these flags, like --flags=--jitless')
+  .option('--flags <flags>', 'measure this one next to itself on a Node with these flags')
   .action(run);
 leaveNothing();
 await program.parseAsync();
@@ -47,10 +47,11 @@ async function run(wanted: readonly string[], options: Options): Promise<void> {
 }
 
 async function measureAll(chosen: readonly string[], options: Options): Promise<void> {
-  const builds = await buildsOf(options);
+  const here = await buildHere();
+  const other = await otherOf(options, here);
   for (const name of chosen) {
     try {
-      await runOne(name, options, builds);
+      await runOne(name, options, here, other);
     } catch (error) {
       // The others are measured all the same.
       console.error(`${name} failed:`, error);
@@ -59,24 +60,25 @@ async function measureAll(chosen: readonly string[], options: Options): Promise<
   }
 }
 
-async function buildsOf({ against, flags }: Options): Promise<readonly [Build, Build?]> {
-  const here = await buildHere();
-  if (against !== undefined) return [here, await checkOut(against)];
-  return flags === undefined ? [here] : [here, await withFlags(here, flags)];
+async function otherOf({ against, flags }: Options, here: Build): Promise<Build | undefined> {
+  if (against !== undefined) return checkOut(against);
+  return flags === undefined ? undefined : withFlags(here, flags);
 }
 
-async function runOne(name: string, options: Options, builds: readonly [Build, Build?]): Promise<void> {
+async function runOne(name: string, options: Options, here: Build, other: Build | undefined): Promise<void> {
   const { bench } = (await import(`./${name}.bench.ts`)) as { bench: Bench };
   const size: Size = options.small === true ? 'small' : 'full';
+  const isAlone = size === 'small' || bench.isOnlyAsShipped === true;
+  const second = other ?? (isAlone ? undefined : await withCompiler(here));
   const result = await measure(name, bench, {
-    builds,
+    builds: second === undefined ? [here] : [here, second],
     size,
     rounds: options.rounds ?? (size === 'small' ? 1 : bench.rounds),
     progress: (text) => console.error(text),
   });
   print(result);
-  // A comparison with another commit is of passing interest.
-  if (size === 'full' && builds.length === 1) await keep(result);
+  // A comparison with another commit or other flags is of passing interest.
+  if (size === 'full' && other === undefined) await keep(result);
 }
 
 function print(result: Result): void {

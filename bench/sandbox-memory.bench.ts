@@ -12,6 +12,7 @@ export const bench: Bench = {
     'What `dropcast sandbox` takes: to start, with nothing in it, after 1,000 requests to its API, and with 100,000 videos in it. ' +
     'Those come in one import; then all are listed, a feed is published and read, and everything is exported. Always without flags, as users start it.',
   rounds: 3,
+  isOnlyAsShipped: true,
   rows: {
     start: { what: 'CPU time until it answers', unit: 's', most: 1 },
     clone: { what: 'CPU time until it answers, from a clone', unit: 's', most: 1 },

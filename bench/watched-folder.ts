@@ -10,16 +10,11 @@ import type { Running } from './child.ts';
 import { longest, tellingPauses } from './pauses/pauses.ts';
 import type { Longest } from './pauses/pauses.ts';
 
-/**
- * Flags for `run`: the one of the unit that a build's Node lacks, and the heap that Node takes under `MemoryHigh=384M`.
- */
-export const asInTheUnit = ['--jitless', '--max-old-space-size=256'];
-
 /** A daemon's configuration and state in a temporary directory, with an inbox. */
 export interface WatchedFolder extends AsyncDisposable {
   readonly inbox: string;
-  /** Starts `dropcast run`. @param flags further ones for its Node */
-  run(flags?: readonly string[]): Running;
+  /** Starts `dropcast run`. */
+  run(): Running;
   /** The longest pause and turn of the daemon's event loop since this was asked before. */
   longest(running: Running): Promise<Longest>;
   /** What `dropcast status --json` shows; null while the control socket does not answer. */
@@ -54,10 +49,7 @@ export async function watchedFolder(build: Build, known: number, options: Option
   const pauses = join(directory, 'pauses');
   return {
     inbox: join(directory, 'inbox'),
-    run: (flags = []) =>
-      start(build.node, [...flags, build.program, 'run', '--config', config], {
-        env: tellingPauses(pauses),
-      }),
+    run: () => start(build.node, [build.program, 'run', '--config', config], { env: tellingPauses(pauses) }),
     longest: (running) => longest(running, pauses),
     status: () => ask(socket).catch(() => null),
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),

@@ -26,7 +26,7 @@ export async function wholePipeline(build: Build, files: number): Promise<Flow> 
 /** CPU of `dropcast once` for each file, its progress included. */
 export async function onceOver(build: Build, files: number): Promise<number> {
   await using place = await placeWith(files);
-  const { cpuMs } = await usageOf(build.node, [build.program, 'once', '--config', place.config]);
+  const { cpuMs } = await usageOf(build.plainNode, [build.program, 'once', '--config', place.config]);
   return cpuMs / files;
 }
 
