@@ -132,8 +132,10 @@ describe('an upload address with a name', () => {
     { service = publicService, proxyEnv = {} } = {},
   ) {
     const named = new Set([new URL(service).origin]);
+    const agent = freshConnections(proxyEnv, selfSigned.cert);
     return put(folder, url, {
-      agent: freshConnections(proxyEnv, selfSigned.cert),
+      kept: agent,
+      fresh: agent,
       userAgent: 'dropcast',
       targets: createUploadTargets({ baseUrl: service, named, resolve }),
       refusesExpect: new Set<string>(),
@@ -146,7 +148,7 @@ describe('an upload address with a name', () => {
 
   function worldOf(targets: UploadTargets): UploadWorld {
     const agent = freshConnections({}, selfSigned.cert);
-    return { agent, userAgent: 'dropcast', targets, refusesExpect: new Set<string>(), keyFor: () => null };
+    return { kept: agent, fresh: agent, userAgent: 'dropcast', targets, refusesExpect: new Set<string>(), keyFor: () => null };
   }
 
   async function put(folder: ScratchDirectory, url: string, world: UploadWorld, signal = new AbortController().signal) {

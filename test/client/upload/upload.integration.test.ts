@@ -72,7 +72,8 @@ async function upload(
   const keyFor = (origin: string): string | null => keys[origin] ?? null;
   await using reader = await openReader();
   return await putFile({ reader, sizeBytes }, options, {
-    agent,
+    kept: agent,
+    fresh: agent,
     userAgent: 'dropcast-test',
     bandwidth,
     targets,

@@ -57,11 +57,13 @@ export function freshConnections(proxyEnv: ProxyEnvironment, ca: Authorities = {
 /**
  * Creates agents that keep connections open, for requests that may be repeated. Idle connections do not keep the
  * process alive. Parameters as for `freshConnections`.
+ *
+ * @param maxSockets maximum number of connections to one origin; further requests wait
  */
-export function keptConnections(proxyEnv: ProxyEnvironment, ca: Authorities = {}): Connections {
+export function keptConnections(proxyEnv: ProxyEnvironment, ca: Authorities = {}, maxSockets = 50): Connections {
   const kept = connections(proxyEnv, ca, {
     keepAlive: true,
-    maxSockets: 50,
+    maxSockets,
     maxFreeSockets: 10,
     timeout: longestIdleMs,
   });
@@ -80,7 +82,9 @@ function limitAge(agent: HttpAgent): void {
   });
   const keepSocketAlive = agent.keepSocketAlive.bind(agent);
   // A request aborted at once frees its connection before it is up. No `Line` would record the peer.
-  agent.keepSocketAlive = (socket) => isReady(socket as Socket) && keepSocketAlive(socket);
+  // A mock that is kept would look like a real connection to its next request.
+  agent.keepSocketAlive = (socket) =>
+    isReady(socket as Socket) && !mocked.has(socket as Socket) && keepSocketAlive(socket);
 }
 
 function connections(proxyEnv: ProxyEnvironment, ca: Authorities, options: AgentOptions): Connections {
@@ -123,6 +127,9 @@ export const connectTimeouts = { lookup: 15_000, connect: 10_000, secureConnect:
 
 /** The addresses at which TLS verified the peers of open connections. */
 const peers = new WeakMap<Socket, string | null>();
+
+/** What mock libraries put in the place of connections. */
+const mocked = new WeakSet<Socket>();
 
 /** Connections that have carried a response. Node's `reusedSocket` excludes requests that waited for a connection. */
 const used = new WeakSet<Socket>();
@@ -187,7 +194,10 @@ export class Line {
       const isDirect = socket.connecting;
       // Node begins the lookup before it hands over the socket.
       this.#isMocked = isDirect && looksUp && !this.#isLookedUp;
-      if (this.#isMocked) this.#up.resolve();
+      if (this.#isMocked) {
+        mocked.add(socket);
+        this.#up.resolve();
+      }
       socket.once(isTls ? 'secureConnect' : 'connect', () => {
         if (isTls && isDirect) peers.set(socket, (this.#peer = socket.remoteAddress ?? null));
         this.#rise();

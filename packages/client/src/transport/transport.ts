@@ -49,8 +49,10 @@ export class Transport implements AsyncDisposable {
   readonly #options: TransportOptions;
   /** What uploads share; JSON requests use its user agent as well. */
   readonly #uploads: UploadWorld;
-  /** For requests that may be repeated; creates and uploads get a fresh connection each. */
+  /** For requests that may be repeated; creates get a fresh connection each. */
   readonly #kept: Connections;
+  /** For uploads, which would occupy the others for hours. The caller limits their number. */
+  readonly #keptUploads: Connections;
   readonly #fresh: Connections;
   /**
    * Origins that may receive the key: the service's, which gets it with every request (api-spec section 5), and those
@@ -78,9 +80,11 @@ export class Transport implements AsyncDisposable {
     const proxyEnv = options.proxyEnv ?? process.env;
     warnOfIgnoredProxy(proxyEnv);
     this.#kept = keptConnections(proxyEnv, options.ca);
+    this.#keptUploads = keptConnections(proxyEnv, options.ca, Infinity);
     this.#fresh = freshConnections(proxyEnv, options.ca);
     this.#uploads = {
-      agent: this.#agents(this.#fresh),
+      kept: this.#agents(this.#keptUploads),
+      fresh: this.#agents(this.#fresh),
       userAgent,
       bandwidth,
       onExchange,
@@ -130,7 +134,7 @@ export class Transport implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(clientClosed);
     await Promise.allSettled(this.#running);
-    for (const connections of [this.#kept, this.#fresh]) connections[Symbol.dispose]();
+    for (const connections of [this.#kept, this.#keptUploads, this.#fresh]) connections[Symbol.dispose]();
   }
 
   async #send(request: ApiRequest<unknown>, options: Parameters<Transport['ask']>[1]): Promise<Answer> {

@@ -5,7 +5,7 @@ import type { Agents } from 'got';
 import type { Answer } from '../transport/answer.ts';
 import type { Bandwidth } from './bandwidth.ts';
 import type { FilePass } from './file-pass.ts';
-import { Line } from '../transport/connection.ts';
+import { Line, StaleConnectionError } from '../transport/connection.ts';
 import { AbortedError, throwIfAborted, UploadServerError } from '../errors.ts';
 import { exchange } from '../transport/exchange.ts';
 import type { SeenExchange } from '../transport/exchange.ts';
@@ -39,7 +39,9 @@ export interface UploadRequest {
 
 /** The parts of the client that an upload uses. */
 export interface UploadWorld {
-  readonly agent: Agents;
+  /** For requests whose body waits for `100 Continue`, and for questions: a stale connection costs nothing. */
+  readonly kept: Agents;
+  readonly fresh: Agents;
   readonly userAgent: string;
   readonly bandwidth?: Bandwidth | undefined;
   readonly targets: UploadTargets;
@@ -58,9 +60,9 @@ const defaultAnswerTimeoutMs = 600_000;
 const continueMs = 1000;
 
 /**
- * Sends one request to an upload address and returns its response, whatever the status. Never retried and never
- * redirected, with one exception that RFC 9110 asks for: a server that refuses `Expect` with 417 before any of the body
- * was read gets the same request without it.
+ * Sends one request to an upload address and returns its response, whatever the status. Never redirected, and sent
+ * again only while none of the body was read: on a fresh connection if the server had closed a kept one, and without
+ * `Expect` if the server refuses it with 417 (RFC 9110 section 10.1.1).
  *
  * @throws {UploadRejectedError} the address is not allowed (upload-targets.ts)
  * @throws {FileVanishedError | FileChangedError | FileUnreadableError} thrown by the reader before the last part was
@@ -76,12 +78,12 @@ export async function requestUpload(request: UploadRequest, world: UploadWorld):
   const target = await world.targets.admit(request.url);
   throwIfAborted(request.signal, 'the upload');
   const { origin } = target.url;
-  if (lengthOf(request) === 0 || world.refusesExpect.has(origin))
-    return (await send(request, target, false, world)).answer;
-  const { answer, body } = await send(request, target, true, world);
+  const plainly = async (): Promise<Answer> => (await send(request, target, false, world)).answer;
+  if (request.body !== null && (lengthOf(request) === 0 || world.refusesExpect.has(origin))) return plainly();
+  const { answer, body } = await send(request, target, request.body !== null, world, world.kept);
   if (answer.status !== 417) return answer;
   world.refusesExpect.add(origin);
-  if (body?.hasBegun !== true) return (await send(request, target, false, world)).answer;
+  if (body?.hasBegun !== true) return plainly();
   // The host may have received the whole file before it answered; only the video's status is conclusive.
   throw new UploadServerError(`${origin} refused the header Expect after it was sent a part of the file`, {
     status: 417,
@@ -97,12 +99,15 @@ interface Sent {
 
 /**
  * Sends one request. The body waits for `100 Continue`, so that a refusal costs no bytes and is never lost to EPIPE.
+ *
+ * @param agent `world.kept` repeats the request on a fresh connection if the server had closed the kept one
  */
 async function send(
   request: UploadRequest,
   target: UploadTarget,
   expecting: boolean,
   world: UploadWorld,
+  agent = world.fresh,
 ): Promise<Sent> {
   const { url } = target;
   const { method, stallTimeoutMs, answerTimeoutMs = defaultAnswerTimeoutMs } = request;
@@ -126,7 +131,7 @@ async function send(
       headers: headersFor(request, length, url, world),
       expects: expecting,
       ...(body !== null && { body }),
-      agent: world.agent,
+      agent,
       lookup: target.lookup,
       line,
       signal,
@@ -141,11 +146,14 @@ async function send(
     return { answer, body };
   } catch (error) {
     if (request.signal.aborted) throw new AbortedError('the upload', request.signal);
-    throw target.refusal() ?? stall.error ?? body?.failure ?? error;
+    const failure = target.refusal() ?? stall.error ?? body?.failure ?? error;
+    const isRepeatable = failure instanceof StaleConnectionError && agent === world.kept && body?.hasBegun !== true;
+    if (!isRepeatable) throw failure;
   } finally {
     stop.abort();
     await body?.settled();
   }
+  return send(request, target, expecting, world);
 }
 
 function bodyOf(

@@ -1,0 +1,28 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildHere } from './build.ts';
+import { until } from './child.ts';
+import { leaveNothing } from './leave-nothing.ts';
+import { startDaemons } from './fleet/daemons.ts';
+import { startServer } from './fleet/server.ts';
+leaveNothing();
+const members = Number(process.argv[2] ?? 1);
+const files = Number(process.argv[3] ?? 200);
+const build = await buildHere();
+await using server = await startServer();
+await using daemons = await startDaemons(build, { members, ledger: server.url });
+await server.forget();
+const cpu0 = await server.cpuSeconds();
+const d0 = (await Promise.all(daemons.running.map((r) => r.cpuSeconds()))).reduce((a, b) => a + b, 0);
+const t0 = performance.now();
+for (let n = 0; n < files; n += 1)
+  writeFileSync(join(daemons.inboxes[n % members] ?? '', `clip ${n}.mp4`), Buffer.alloc(1_000 + n));
+await until(async () => ((await daemons.counts())['done'] ?? 0) >= files, 100);
+const ms = performance.now() - t0;
+const cpu = (await server.cpuSeconds()) - cpu0;
+const d = (await Promise.all(daemons.running.map((r) => r.cpuSeconds()))).reduce((a, b) => a + b, 0) - d0;
+const rows = await server.ask(`SELECT calls, (total_exec_time+total_plan_time) AS ms, regexp_replace(query, '\\s+', ' ', 'g') AS query FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat_statements%' ORDER BY calls DESC LIMIT 60`);
+const { calls } = await server.statements();
+console.log(`files ${files} members ${members}: ${(files / ms * 1000).toFixed(1)}/s, statements/file ${(calls / files).toFixed(1)}, server CPU/file ${(cpu / files * 1000).toFixed(2)} ms, daemon CPU/file ${(d / files * 1000).toFixed(2)} ms`);
+for (const { calls, ms, query } of rows) console.log(`${(Number(calls) / files).toFixed(2)}\t${(Number(ms) / files).toFixed(3)}ms\t${String(query).slice(0, 170)}`);
+process.exit(0);
