@@ -83,7 +83,8 @@ export async function linkDependencies(folder: string): Promise<void> {
   const ours = '@dropcast';
   const link = async (from: string, to: string, except?: string): Promise<void> => {
     await mkdir(to, { recursive: true });
-    const names = (await readdir(from)).filter((name) => name !== except);
+    // npm puts a package's own libraries at the top where it can.
+    const names = (await readdir(from).catch(() => [])).filter((name) => name !== except);
     await Promise.all(names.map((name) => symlink(join(from, name), join(to, name))));
   };
   await link(join(root, 'node_modules'), join(folder, 'node_modules'), ours);

@@ -124,9 +124,20 @@ const bandwidthHours = z
     return z.NEVER;
   });
 
+function isConcurrency(value: unknown): boolean {
+  return value === 'auto' || (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 32);
+}
+
 const uploads = z
   .strictObject({
-    concurrency: count(4, 'Simultaneous uploads, 1 to 32.', { min: 1, max: 32 }),
+    concurrency: z
+      .unknown()
+      .meta({ anyOf: [{ type: 'integer', minimum: 1, maximum: 32 }, { const: 'auto' }] })
+      .refine(isConcurrency, 'must be a whole number from 1 to 32, or auto')
+      .prefault(4)
+      .describe(
+        'Simultaneous uploads, 1 to 32; or auto: 4 to 16, as many as make the uploads faster together. Use auto for a line with delay or loss.',
+      ),
     bandwidth: bandwidthHours
       .prefault('unlimited')
       .describe(
@@ -168,11 +179,13 @@ const uploads = z
         'How the upload host receives files: put is one PUT, sent again from the first byte if it breaks; content-range (resumable sessions of Google Cloud Storage) and tus continue where it broke. auto is put, unless the address or an answer shows another one.',
       ),
   })
-  .transform(({ stall_timeout: stallTimeoutMs, max_size: maxSizeBytes, content_type: contentType, ...uploads }) => ({
+  .transform(({ concurrency, stall_timeout: stallTimeoutMs, max_size: maxSizeBytes, content_type, ...uploads }) => ({
     ...uploads,
+    concurrency: concurrency === 'auto' ? 4 : Number(concurrency),
+    isAuto: concurrency === 'auto',
     stallTimeoutMs,
     maxSizeBytes,
-    contentType,
+    contentType: content_type,
   }));
 
 /**

@@ -120,6 +120,7 @@ export function assemble(config: Config, { ledger, service, sharing, ...world }:
 export function settingsOf(config: Config): ConductorSettings {
   return {
     uploads: config.uploads.concurrency,
+    isAuto: config.uploads.isAuto,
     maxSizeBytes: config.uploads.maxSizeBytes,
     folderUploads: new Map(
       config.folders.flatMap(({ path, uploads }): [string, number][] =>

@@ -1,5 +1,4 @@
 import type { Shown } from '../daemon/state/sharing.ts';
-import type { Config } from '../config/config.ts';
 import type { Contents } from './contents.ts';
 import type { ConfiguredFolder } from './found-places.ts';
 import type { Doing, HostRounds, FleetView, HostWork } from '../view/hosts/fleet-view.ts';
@@ -13,7 +12,6 @@ import { othersAtWork } from '../view/hosts/host-view.ts';
 
 export interface FleetConfig {
   readonly folders: readonly ConfiguredFolder[];
-  readonly uploads: Pick<Config['uploads'], 'concurrency'>;
 }
 
 /** Limit on reported files, more than any host works on at the same time. */
@@ -36,11 +34,11 @@ interface RoundsHere {
  *
  * @param placeOf returns a folder's name in rows
  */
-export function doingOf(here: Here, { uploads, folders }: FleetConfig, placeOf: (folder: string) => string): Doing {
+export function doingOf(here: Here, { folders }: FleetConfig, placeOf: (folder: string) => string): Doing {
   const { rows, conductor, turn, messageTargets, contents } = here;
   const live = new Map(conductor.uploads().map((upload) => [upload.id, upload]));
   return {
-    slots: uploads.concurrency,
+    slots: conductor.pace().slots,
     ...(contents !== null && { contents: contents.words() }),
     ...(turn.signal() !== null && { rounds: roundsOf({ conductor, messageTargets }) }),
     places: folders.map(({ path }) => placeOf(path)),
@@ -98,13 +96,14 @@ export function ofAllHosts<T extends Own>(here: T, fleet: FleetView): T {
       ...conductor,
       uploads: () => withoutTwins([...conductor.uploads(), ...uploadsElsewhere()]),
       pace: () => {
-        const { bytesPerSecond } = conductor.pace();
+        const { bytesPerSecond, slots } = conductor.pace();
         const speeds = [bytesPerSecond, ...uploadsElsewhere().map((upload) => upload.bytesPerSecond)];
         const known = speeds.flatMap((speed) => speed ?? []);
         const { processingMs, latePoll } = rounds();
         return {
           processingMs,
           latePoll,
+          slots,
           bytesPerSecond: known.length === 0 ? null : known.reduce((sum, speed) => sum + speed, 0),
         };
       },

@@ -21,6 +21,7 @@ import { createServiceNames } from './service-names.ts';
 import { createSizeLimits } from './size-limits.ts';
 import type { CreateWorld } from './steps/create.ts';
 import type { RecordedStore } from './steps/delete-video.ts';
+import { createAutoSlots } from './steps/auto-slots.ts';
 import { createLanes } from './steps/lanes.ts';
 import type { LanesWorld, Limits, NoSlot } from './steps/lanes.ts';
 import { createRunner } from './steps/runner.ts';
@@ -35,6 +36,8 @@ import { createUploadHosts } from './upload-hosts.ts';
 import { aborted } from './wake-up.ts';
 
 export interface ConductorSettings extends RoundSettings, Limits {
+  /** Whether the number of uploads may grow from `uploads` on (`uploads.concurrency: auto`). */
+  readonly isAuto: boolean;
   /** Largest file that is sent, in bytes; Infinity for no limit. */
   readonly maxSizeBytes: number;
 }
@@ -99,10 +102,16 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     if (!isRecalled) await uploadHosts.recall();
     if (!isRecalled) await refusedCreates.recall();
     isRecalled = true;
+    fitSlots();
     await lanes.pump();
     await uploadHosts.tidy();
     rounds.startOwn(signal);
     if (turn !== null) rounds.startRemote(withTurn(turn));
+  };
+
+  const fitSlots = (): void => {
+    const wanted = settings.isAuto ? autoSlots.next(lanes.isFull()) : settings.uploads;
+    if (wanted !== lanes.slots()) lanes.change({ ...settings, uploads: wanted });
   };
 
   /** Combined signal, created once per turn because the loop ticks often. */
@@ -153,6 +162,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   const retry = (): RetryPolicy => settings.retry;
   const loop = createLoop({ clock, isShared: world.elsewhere !== null, tick, broke: (error) => broke('tick', error) });
   const uploads = createUploads(clock);
+  const autoSlots = createAutoSlots(clock, uploads.sentBytes);
   const pauses = createOperatorPauses({ ...world, ended: () => loop.wake() });
   const breaker = createBreaker(world);
   const uploadHosts = createUploadHosts({
@@ -381,6 +391,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       bytesPerSecond: uploads.bytesPerSecond(),
       processingMs: rounds.sweep.usualMs(),
       latePoll: rounds.sweep.late(),
+      slots: lanes.slots(),
     }),
     /** Whether no file has any work left. */
     isIdle: async (): Promise<boolean> => {

@@ -117,14 +117,14 @@ export function restedLines(ledger: Pick<LineRows, 'lines'>, clock: Clock): Line
 /** Returns the measured speed and the limits. */
 export function paceOf(daemon: ViewedDaemon): Pace {
   const { conductor, gate, times, fleet } = daemon;
-  const { uploads, poll, publish } = daemon.config();
+  const { poll, publish } = daemon.config();
   return {
     ...conductor.pace(),
     // This host's limit is omitted in a fleet: the measured speed already includes every host's limit.
     bandwidth: fleet === null ? times.limit() : null,
     mayStart: times.mayStart(),
     later: times.later(),
-    slots: slotsOf(fleet, uploads.concurrency),
+    slots: slotsOf(fleet, conductor.pace().slots),
     room: roomOf(gate.snapshot()),
     quota: conductor.quotaRoom(),
     pollMs: poll.intervalMs,

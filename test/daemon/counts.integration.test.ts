@@ -45,7 +45,7 @@ function working(ids: readonly string[]): Daemon {
       noSlot: () => null,
       uploads: () => [],
       quotaRoom: () => null,
-      pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
+      pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null, slots: 4 }),
       unconfirmedCreates: () => [],
       nextPollAt: () => null,
     },

@@ -12,6 +12,7 @@ import { someLocal, someWorld } from '../pipeline/running-core.ts';
 
 const settings = {
   uploads: 2,
+  isAuto: false,
   folderUploads: new Map<string, number>(),
   maxSizeBytes: Infinity,
   retry: { attempts: 3, firstMs: 1_000, maxMs: 8_000 },

@@ -52,7 +52,7 @@ function daemonOf({ uploads = [{}], pace = {}, conductor = {} }: Partial<World>)
       noSlot: () => 'all',
       uploads: () => live,
       quotaRoom: () => null,
-      pace: () => ({ bytesPerSecond, processingMs: null, latePoll: null }),
+      pace: () => ({ bytesPerSecond, processingMs: null, latePoll: null, slots }),
       ...conductor,
     },
     rows: { isHeld: (id: string) => live.some((upload) => upload.id === id), held: () => live.map(({ id }) => id) },
@@ -66,7 +66,6 @@ function daemonOf({ uploads = [{}], pace = {}, conductor = {} }: Partial<World>)
       later: () => later,
     },
     config: () => ({
-      uploads: { concurrency: slots },
       poll: { intervalMs: 15_000 },
       publish: { quietMs: 0, atMostMs: 0 },
       folders: [{ path: '/inbox', uploads: 1 }],

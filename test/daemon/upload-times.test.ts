@@ -25,6 +25,7 @@ function uploads(bandwidth: unknown, window = 'always'): Config['uploads'] {
   if (!hours.ok || !open.ok) return expect.fail('cannot be read');
   return {
     concurrency: 4,
+    isAuto: false,
     bandwidth: hours.value,
     window: open.value,
     stallTimeoutMs: 60_000,

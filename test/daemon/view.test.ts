@@ -41,7 +41,7 @@ const daemon = {
     noSlot: (): NoSlot | null => null,
     uploads: () => [running],
     quotaRoom: () => null,
-    pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
+    pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null, slots: 4 }),
   },
   rows: { isHeld: (id: string) => id === 'f_1', held: () => ['f_1'] },
   gate: {
@@ -50,7 +50,6 @@ const daemon = {
   folders: { settling: () => [] },
   times: { startAt: () => null, limit: () => null, mayStart: () => true, later: () => [] },
   config: () => ({
-    uploads: { concurrency: 4 },
     poll: { intervalMs: 15_000 },
     publish: { quietMs: 0, atMostMs: 0 },
     folders: [{ path: '/inbox', uploads: 2 }],

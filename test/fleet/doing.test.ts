@@ -31,7 +31,7 @@ const here = {
   rows: { isHeld: (id: string) => id === 'f_1', held: () => ['f_1'] } as unknown as Rows,
   conductor: {
     uploads: () => [{ id: 'f_1', sentBytes: 1, sizeBytes: 2, idleMs: 0, bytesPerSecond: 10 }],
-    pace: () => ({ bytesPerSecond: 10, processingMs: 7, latePoll: null }),
+    pace: () => ({ bytesPerSecond: 10, processingMs: 7, latePoll: null, slots: 2 }),
     quotaRoom: () => null,
     feedsWaiting: () => [waiting('known here')],
     pollTrouble: () => ({ kind: 'budget', nextAt: noon, left: 1, limit: 2 }),
@@ -129,7 +129,7 @@ test('estimates count the slots of all hosts that take up files, and no limit of
       snapshot: () => ({ used: 0, limit: 1_000, left: 1_000, waiting: 0, blockedMs: 0, reported: null, frees: [] }),
     },
     times: { limit: () => 200_000, mayStart: () => true, later: () => [] },
-    config: () => ({ uploads: { concurrency: 2 }, poll: { intervalMs: 1 }, publish: { quietMs: 0, atMostMs: 0 } }),
+    config: () => ({ poll: { intervalMs: 1 }, publish: { quietMs: 0, atMostMs: 0 } }),
   } as unknown as ViewedDaemon;
   expect(paceOf({ ...world, fleet })).toMatchObject({ slots: 6, bandwidth: null, bytesPerSecond: 10 });
   expect(paceOf({ ...world, fleet: null })).toMatchObject({ slots: 2, bandwidth: 200_000 });
@@ -145,7 +145,7 @@ test('an upload of another host is shown with its progress and its host', () => 
       snapshot: () => ({ used: 0, limit: 1_000, left: 1_000, waiting: 0, blockedMs: 0, reported: null, frees: [] }),
     },
     times: { startAt: () => null, limit: () => null, mayStart: () => true, later: () => [] },
-    config: () => ({ uploads: { concurrency: 4 }, poll: { intervalMs: 15_000 }, publish: { quietMs: 0, atMostMs: 0 } }),
+    config: () => ({ poll: { intervalMs: 15_000 }, publish: { quietMs: 0, atMostMs: 0 } }),
   } as unknown as ViewedDaemon;
   const view = viewOf(daemon, someFacts({ ...created, id: 'f_2' }));
   expect(view).toMatchObject({ state: 'uploading', host: 'b', sent: 400, upload: { bytes_per_second: 50 } });

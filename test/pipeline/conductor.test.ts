@@ -21,6 +21,7 @@ import { someWorld } from './running-core.ts';
 
 const settings: ConductorSettings = {
   uploads: 2,
+  isAuto: false,
   folderUploads: new Map(),
   maxSizeBytes: Infinity,
   retry: { attempts: 3, firstMs: 1_000, maxMs: 8_000 },

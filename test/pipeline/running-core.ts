@@ -76,6 +76,7 @@ export function startCore(
   const rows = rowsOf(store, events);
   const initial: ConductorSettings = {
     uploads: 4,
+    isAuto: false,
     folderUploads: new Map(),
     maxSizeBytes: Infinity,
     retry: { attempts: 12, firstMs: 1_000, maxMs: 10 * minute },

@@ -148,7 +148,14 @@ describe('an upload address with a name', () => {
 
   function worldOf(targets: UploadTargets): UploadWorld {
     const agent = freshConnections({}, selfSigned.cert);
-    return { kept: agent, fresh: agent, userAgent: 'dropcast', targets, refusesExpect: new Set<string>(), keyFor: () => null };
+    return {
+      kept: agent,
+      fresh: agent,
+      userAgent: 'dropcast',
+      targets,
+      refusesExpect: new Set<string>(),
+      keyFor: () => null,
+    };
   }
 
   async function put(folder: ScratchDirectory, url: string, world: UploadWorld, signal = new AbortController().signal) {

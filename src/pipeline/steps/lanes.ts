@@ -5,7 +5,7 @@ import type { Runner } from './runner.ts';
 import { Turns } from './turns.ts';
 
 /** Maximum number of simultaneous create requests. They are short, and the request budget limits them anyway. */
-const createConcurrency = 2;
+const createsFor = (uploads: number): number => Math.max(2, Math.floor(uploads / 2));
 
 /**
  * Number of recent starts from which turns are rebuilt after a restart: enough for a few rounds through all priorities
@@ -62,7 +62,7 @@ export interface LanesWorld {
 export function createLanes(world: LanesWorld, initial: Limits) {
   const { store, uploadHosts, isPaused } = world;
   const isStuck = ({ folder }: Queued): boolean => world.isOffLimits(folder);
-  const create = createLane(createConcurrency, isStuck);
+  const create = createLane(createsFor(initial.uploads), isStuck);
   const upload = createLane(initial.uploads, isStuck);
   let limits = initial;
   /** Files that had a record when the lanes were last filled. */
@@ -151,8 +151,12 @@ export function createLanes(world: LanesWorld, initial: Limits) {
       await Promise.all([create.drained(), upload.drained()]);
     },
     size: (): number => create.size() + upload.size(),
+    slots: (): number => limits.uploads,
+    /** Whether as many files are being sent as the slots allow, apart from those reserved for small files. */
+    isFull: (): boolean => upload.running().length >= slotsForBig(limits.uploads),
     change: (changed: Limits): void => {
       limits = changed;
+      create.change(createsFor(changed.uploads));
       upload.change(changed.uploads);
     },
   };

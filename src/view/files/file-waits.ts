@@ -141,13 +141,14 @@ function isBeforeUpload(state: FileState): boolean {
  */
 function whyInLine(daemon: ViewedDaemon, facts: Facts, place: QueuePlace | undefined): string | null {
   const why = daemon.conductor.noSlot(facts);
-  const { folders, uploads } = daemon.config();
+  const { folders } = daemon.config();
+  const { slots } = daemon.conductor.pace();
   if (why === 'folder') {
     const most = folders.find(({ path }) => path === facts.folder)?.uploads ?? 0;
     return `its folder already has ${counted(most, 'upload')}`;
   }
-  if (why === 'kept for small' && uploads.concurrency > 1)
-    return `waiting for an upload slot: of ${uploads.concurrency}, at least one is kept for files of up to ${bigBytes / 1024 ** 2} MiB`;
+  if (why === 'kept for small' && slots > 1)
+    return `waiting for an upload slot: of ${slots}, at least one is kept for files of up to ${bigBytes / 1024 ** 2} MiB`;
   const words = place === undefined ? [] : [placeWords(place), place.starts_at === null ? speedWords(daemon) : null];
   return words.filter((each) => each !== null).join('; ') || null;
 }

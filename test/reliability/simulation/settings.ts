@@ -37,6 +37,7 @@ export function configOf(own: {
     failureLog: `${stateDir}/failures.jsonl`,
     uploads: {
       concurrency: 2,
+      isAuto: false,
       bandwidth: { windows: [], otherwise: null },
       window: null,
       stallTimeoutMs: 20_000,
