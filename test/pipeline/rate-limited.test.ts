@@ -13,7 +13,7 @@ async function turns(): Promise<void> {
 }
 
 test('a 429 with Retry-After 1800 on a create while 20 uploads run: no request before that time, and the uploads finish', async () => {
-  const world = outside(files(30));
+  const world = outside(files(60));
   const { clock } = world;
   const service = new FakeHost();
   const uploads = Promise.withResolvers<void>();
