@@ -310,7 +310,7 @@ function fileAt(at: Moment): string | null {
   const daemon = {
     waits: () => waitsAt(at),
     fleet: null,
-    conductor: { noSlot: () => null, uploads: () => [] },
+    conductor: { noSlot: () => null, pace: () => ({ slots: 4 }), uploads: () => [] },
     rows: { isHeld: () => false, held: () => [] },
     gate: { snapshot: () => ({ waiting: asking }) },
     config: () => ({ folders: [], uploads: { concurrency: 4 } }),
