@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   HandleEmptyInListsPlugin,
   Kysely,
@@ -98,10 +97,9 @@ export function connectTo(options: ConnectionOptions): PostgresConnection {
     read: (work) => pool.transaction((ask) => doWork(ask, work()), 'read'),
     prepared: (query) => {
       const { sql: text, parameters } = query.compile();
-      const name = createHash('sha256').update(text).digest('hex').slice(0, 32);
       return async (...last) => {
         const same = parameters.slice(0, parameters.length - last.length);
-        return (await pool.rows(text, [...same, ...last].map(storable), { name })) as never;
+        return (await pool.rows(text, [...same, ...last].map(storable))) as never;
       };
     },
     check,
@@ -158,8 +156,8 @@ async function requireHeld(
 ): Promise<void> {
   const ids = new Set(writes.flatMap(({ held }) => held ?? []));
   if (ids.size === 0) return;
-  const { text, values, name } = numbered(fence([...ids]));
-  const ours = await ask<{ id: string }>(text, values, name === undefined ? {} : { name });
+  const { text, values } = numbered(fence([...ids]));
+  const ours = await ask<{ id: string }>(text, values);
   for (const { id } of ours) ids.delete(id);
   if (ids.size > 0) throw new LostClaimError('the file is held by another host');
 }
@@ -182,8 +180,8 @@ async function doWork<T>(ask: Ask, work: Work<T>, last?: Query[]): Promise<T> {
       last.push(step.value);
       step = work.next([]);
     } else {
-      const { text, values, name } = numbered(step.value);
-      step = work.next(await ask<StoredRow>(text, values, name === undefined ? {} : { name }));
+      const { text, values } = numbered(step.value);
+      step = work.next(await ask<StoredRow>(text, values));
     }
   }
   return step.value;

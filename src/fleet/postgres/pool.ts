@@ -12,17 +12,8 @@ import { isPlanOld, troubleOf } from './why-away.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-export interface Asking {
-  /** Name of a prepared statement, which the server plans once per connection. */
-  readonly name?: string;
-}
-
 /** Runs one statement with `$1` placeholders. int8 and numeric values are returned as numbers. */
-export type Ask = <R extends Row = Row>(
-  text: string,
-  values?: readonly unknown[],
-  asking?: Asking,
-) => Promise<readonly R[]>;
+export type Ask = <R extends Row = Row>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>;
 
 /**
  * Connections to a fleet's database, at most five. Every call rejects with `LedgerUnavailableError` while the database
@@ -125,13 +116,13 @@ class ConnectedPool implements PostgresPool {
     return this.#reachable.whyAway;
   }
 
-  readonly rows: Ask = (text, values, asking) => this.#planned(() => this.#rows(text, values, asking));
+  readonly rows: Ask = (text, values) => this.#planned(() => this.#rows(text, values));
 
-  readonly #rows: Ask = async (text, values, asking) => {
+  readonly #rows: Ask = async (text, values) => {
     const { outages } = this.#reachable;
     const client = await this.#take();
     try {
-      const rows = await asked(client)<never>(text, values, asking);
+      const rows = await asked(client)<never>(text, values);
       client.release();
       this.#reachable.answered();
       return rows;
@@ -232,11 +223,39 @@ function isQueueTooLong(error: unknown): boolean {
 const begin = { write: 'begin', read: 'begin isolation level repeatable read, read only' } as const;
 
 function asked(client: PoolClient): Ask {
-  return async (text, values = [], asking = {}) => {
-    const answer: unknown = await client.query<never>({ text, values: [...values], ...asking });
+  return async (text, values = []) => {
+    const name = values.length === 0 ? undefined : statementName(text);
+    const answer: unknown = await client.query<never>({ text, values: [...values], ...(name && { name }) });
     // Each statement in a text has its own answer. pg-boss needs the rows of all answers.
     return [answer].flat().flatMap((each) => (each as { readonly rows: readonly never[] }).rows);
   };
+}
+
+/** The names of prepared statements, by text; null after the first use. */
+const statements = new Map<string, string | null>();
+
+/**
+ * Limits on the texts to remember, and on the prepared statements, which the server keeps per connection. Updates set
+ * only changed columns, so each set of columns has its own text.
+ */
+const [mostTexts, mostPrepared] = [2_000, 400];
+let prepared = 0;
+
+/**
+ * Returns the name under which the server keeps a statement that is used again: it is then parsed and planned once per
+ * connection. Planning was half of the server's work for a file (measured). A text without values may contain several
+ * commands, which cannot be prepared.
+ */
+function statementName(text: string): string | null {
+  const known = statements.get(text);
+  if (known === undefined) {
+    if (statements.size < mostTexts) statements.set(text, null);
+    return null;
+  }
+  if (known !== null || prepared === mostPrepared) return known;
+  const name = `s${(prepared += 1)}`;
+  statements.set(text, name);
+  return name;
 }
 
 /** Commits a transaction. After a failed statement, PostgreSQL answers COMMIT with a rollback and reports no error. */

@@ -4,19 +4,14 @@ import type { Query, Value } from '../../ledger/work.ts';
 interface NumberedStatement {
   readonly text: string;
   readonly values: readonly Value[];
-  /** Name of the prepared statement. */
-  readonly name?: string;
 }
 
 /** Replaces `?` placeholders with `$1`, `$2` and so on. */
 export function numbered({ text, values }: Query): NumberedStatement {
-  const known = texts.get(text);
-  if (known !== undefined) return { ...known, values: values.map(storable) };
   let n = 0;
-  const made = { text: text.replaceAll(/'[^']*'|\?/g, (found) => (found === '?' ? `$${(n += 1)}` : found)) };
-  const named = texts.size < mostNamed ? { ...made, name: `w${texts.size}` } : made;
-  if ('name' in named) texts.set(text, named);
-  return { ...named, values: values.map(storable) };
+  const made = texts.get(text) ?? text.replaceAll(/'[^']*'|\?/g, (found) => (found === '?' ? `$${(n += 1)}` : found));
+  if (texts.size < mostTexts) texts.set(text, made);
+  return { text: made, values: values.map(storable) };
 }
 
 /** Combines single-row inserts into one statement for each distinct text. */
@@ -33,13 +28,9 @@ export function inOne(queries: readonly Query[]): readonly NumberedStatement[] {
   });
 }
 
-const texts = new Map<string, Omit<NumberedStatement, 'values'>>();
-
-/**
- * Limit on prepared statements, which the server keeps per connection. Updates set only changed columns, so each set of
- * columns has its own text.
- */
-const mostNamed = 300;
+/** Numbered texts, because replacing the placeholders takes longer than the rest of a statement. */
+const texts = new Map<string, string>();
+const mostTexts = 1_000;
 
 /** Replaces NULs and lone surrogates, which PostgreSQL cannot store. */
 export function storable<T>(value: T): T | string {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { migrate } from '../../../src/fleet/postgres/migrations.ts';
 import { nameOf } from '../../../src/fleet/postgres/client-config.ts';
-import type { Ask, PostgresPool } from '../../../src/fleet/postgres/pool.ts';
 import { steps } from '../../../src/fleet/postgres/steps.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { Rows } from '../../ledger/opened-rows.ts';
@@ -58,22 +57,7 @@ const allTables = `select tablename as name from pg_tables where schemaname = 'd
 
 test('a host continues when one of a newer release adds columns to every table while it runs, and keeps what is in them', async () => {
   await using database = await freshDatabase();
-  const named = new Set<string>();
-  const noting =
-    (ask: Ask): Ask =>
-    (text, values, asking) => {
-      if (asking?.name !== undefined) named.add(text);
-      return ask(text, values, asking);
-    };
-  const noted = (pool: PostgresPool): PostgresPool => ({
-    rows: noting(pool.rows),
-    transaction: (together, kind) => pool.transaction((ask) => together(noting(ask)), kind),
-    listen: (...asked) => pool.listen(...asked),
-    awaySince: () => pool.awaySince(),
-    whyAway: () => pool.whyAway(),
-    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
-  });
-  await using older = await openHost(database.url, {}, noted);
+  await using older = await openHost(database.url);
   await using newer = await openHost(database.url, { hostName: 'newer' });
   await newer.pool.rows(`create schema dropcast_jobs
     create table job (name text, singleton_key text, state text)`);
@@ -97,8 +81,6 @@ test('a host continues when one of a newer release adds columns to every table w
   expect(await newer.pool.rows(`select later, attempts from dropcast.file where id = 'before1_a'`)).toEqual([
     { later: 'another', attempts: 3 },
   ]);
-  // PostgreSQL refuses a prepared statement whose answer got other columns.
-  expect([...named].filter((text) => /(?:select|,|\.)\s*\*\s/i.test(text))).toEqual([]);
 });
 
 test('a host reads rows in which one of a newer release says more, and gives back what it does not know', async () => {

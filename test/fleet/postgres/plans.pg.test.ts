@@ -27,9 +27,9 @@ async function openMany() {
   const asked: { readonly text: string; readonly values: readonly unknown[] }[] = [];
   const noting =
     (ask: Ask): Ask =>
-    async (text, values = [], asking) => {
+    async (text, values = []) => {
       asked.push({ text, values });
-      return ask(text, values, asking);
+      return ask(text, values);
     };
   const noted: Pick<PostgresPool, 'rows' | 'transaction'> = {
     rows: noting(pool.rows),
@@ -42,11 +42,17 @@ async function openMany() {
     /** How many rows each part of each statement reads at most. */
     reads: async (): Promise<number> => {
       const most = asked.splice(0).map(async ({ text, values }) => {
-        const [answer] = await pool.rows<{ 'QUERY PLAN': readonly [{ Plan: Node }] }>(
-          `explain (analyze, timing off, format json) ${text}`,
-          values,
-        );
-        return mostRows(answer?.['QUERY PLAN'][0].Plan);
+        const given = values.map((value) => (value === null ? 'NULL' : `'${String(value).replaceAll("'", "''")}'`));
+        return pool.transaction(async (ask) => {
+          if (given.length > 0) await ask(`prepare asked as ${text}`);
+          const command = given.length > 0 ? `execute asked (${given.join()})` : text;
+          // From the sixth execution on, PostgreSQL may use one plan for all values.
+          if (given.length > 0) for (let n = 0; n < 6; n += 1) await ask(command);
+          const options = 'analyze, timing off, format json';
+          const [answer] = await ask<{ 'QUERY PLAN': readonly [{ Plan: Node }] }>(`explain (${options}) ${command}`);
+          if (given.length > 0) await ask('deallocate asked');
+          return mostRows(answer?.['QUERY PLAN'][0].Plan);
+        });
       });
       return Math.max(...(await Promise.all(most)));
     },

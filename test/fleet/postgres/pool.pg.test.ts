@@ -44,21 +44,20 @@ describe('statements', () => {
     await using pool = await openPool(placeAt(database.url), { hostName });
     await pool.rows('create table kept (id int)');
     const everywhere = <T>(ask: () => Promise<T>): Promise<readonly T[]> => Promise.all([1, 2, 3, 4].map(ask));
-    const alone = (): Promise<unknown> =>
-      pool.rows('select *, pg_sleep(0.2)::text as s from kept', [], { name: 'all' });
+    const alone = (): Promise<unknown> => pool.rows('select *, pg_sleep($1)::text as s from kept', [0.2]);
     const together = (): Promise<unknown> =>
       pool.transaction(async (ask) => {
         await ask('insert into kept (id) values (1)');
-        return ask('select * from kept limit 1', [], { name: 'one' });
+        return ask('select * from kept limit $1', [1]);
       });
-    await everywhere(alone);
-    await everywhere(together);
+    // Prepared at the second use.
+    for (const ask of [alone, alone, together, together]) await everywhere<unknown>(ask);
     await pool.rows('alter table kept add column later text');
-    expect(await alone()).toHaveLength(4);
+    expect(await alone()).toHaveLength(8);
     expect(await together()).toEqual([{ id: 1, later: null }]);
     await everywhere(alone);
     await everywhere(together);
-    expect(await pool.rows('select count(*) as n from kept')).toEqual([{ n: 9 }]);
+    expect(await pool.rows('select count(*) as n from kept')).toEqual([{ n: 13 }]);
     expect(pool.awaySince()).toBeNull();
   });
 
