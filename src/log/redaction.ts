@@ -59,11 +59,14 @@ const BEARER = /\b(Bearer(?:\s+|%20|\+))[^\s"',;<>\\\p{Cc}]+/giu;
 const SIGNED_PARAMETER =
   /([?&;]|%3F|%26)(?:x-(?:amz|goog|oss|ms)-[\w-]{1,40}|sig|signature|(?:[a-z]+[-_])?token|(?:api[-_]?)?key|(?:aws)?accesskeyid|key-pair-id|policy|credential|expires)(?:=|%3D)[^\s"'<>\\\p{Cc}]*/giu;
 
+/** Without a compiler, looking for a word takes a tenth of the time of a pattern, and most lines have none of them. */
 function redactPatterns(text: string, address: RegExp): string {
-  return text
-    .replace(address, withoutQuery)
-    .replace(BEARER, `$1${REDACTED}`)
-    .replace(SIGNED_PARAMETER, `$1${REDACTED}`);
+  const hasPercent = text.includes('%');
+  const withoutAddresses = hasPercent || text.includes('://') ? text.replace(address, withoutQuery) : text;
+  const hasBearer = withoutAddresses.toLowerCase().includes('bearer');
+  const withoutBearer = hasBearer ? withoutAddresses.replace(BEARER, `$1${REDACTED}`) : withoutAddresses;
+  const mayBeSigned = hasPercent || ['?', '&', ';'].some((mark) => withoutBearer.includes(mark));
+  return mayBeSigned ? withoutBearer.replace(SIGNED_PARAMETER, `$1${REDACTED}`) : withoutBearer;
 }
 
 /** Keeps the origin and path. The query (with the signature), the fragment and the password would grant access. */
