@@ -1,12 +1,18 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { Installed } from './doctor/doctor.ts';
 import type { Shell } from './shell.ts';
 
 /** Options of every command that uses a configuration. */
 export interface Shared {
   readonly config?: string;
   readonly json?: boolean;
+}
+
+/** Facts about the installed package. */
+export interface Installed {
+  readonly version: string;
+  /** Folder of its sample media. */
+  readonly samples: string;
 }
 
 /** A command, or a group of commands. */

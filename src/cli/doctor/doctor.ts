@@ -3,7 +3,7 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 import { counted, formatDuration } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { requireConfig } from '../read-config.ts';
-import type { Shared } from '../registry.ts';
+import type { Installed, Shared } from '../registry.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { runTestClip } from '../setup/test-clip.ts';
@@ -63,13 +63,6 @@ async function writeBundle(
   shell.stderr.write(
     `Wrote ${file} (${names}; keys and signed addresses are left out). Check it before you send it.\n`,
   );
-}
-
-/** Facts about the installed package. */
-export interface Installed {
-  readonly version: string;
-  /** Folder of its sample media. */
-  readonly samples: string;
 }
 
 function print({ stdout }: Shell, { name, findings, skipped }: CheckResult): void {

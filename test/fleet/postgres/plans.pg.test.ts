@@ -42,7 +42,9 @@ async function openMany() {
     /** How many rows each part of each statement reads at most. */
     reads: async (): Promise<number> => {
       const most = asked.splice(0).map(async ({ text, values }) => {
-        const given = values.map((value) => (value === null ? 'NULL' : `'${String(value).replaceAll("'", "''")}'`));
+        const given = values.map((value) =>
+          value === null ? 'NULL' : `'${(value as string | number).toString().replaceAll("'", "''")}'`,
+        );
         return pool.transaction(async (ask) => {
           if (given.length > 0) await ask(`prepare asked as ${text}`);
           const command = given.length > 0 ? `execute asked (${given.join()})` : text;

@@ -8,7 +8,11 @@ import { createAutoSlots } from '../../../src/pipeline/steps/auto-slots.ts';
  * @param isFull whether the slots are taken, at a second
  * @returns the number of slots at each whole second
  */
-function slotsOver(seconds: number, line: (slots: number, second: number) => number, isFull = (_: number) => true) {
+function slotsOver(
+  seconds: number,
+  line: (slots: number, second: number) => number,
+  isFull: (second: number) => boolean = () => true,
+) {
   let now = 0;
   let sent = 0;
   const slots = createAutoSlots({ elapsed: () => now }, () => sent);
