@@ -1,10 +1,12 @@
 export interface Ports {
   readonly service: number;
   readonly messages: number;
+  /** null: there is no page. */
+  readonly page: number | null;
 }
 
 /** The configuration of the desk, as its operator wrote it. */
-export function deskConfig({ service, messages }: Ports): string {
+export function deskConfig({ service, messages, page }: Ports): string {
   return `\
 service:
   base_url: http://127.0.0.1:${service}/v1
@@ -37,7 +39,7 @@ folders:
       - match: "**"
         channel: ch_main
         priority: low
-status: { listen: off }
+status: { listen: ${page === null ? 'off' : `"127.0.0.1:${page}"`} }
 exports: [{ to: links.csv }]
 notify:
   - type: webhook

@@ -237,12 +237,12 @@ export class Desk {
     }
   }
 
-  /** Lets time pass slowly while a program works. */
-  async during<T>(work: Promise<T>): Promise<T> {
+  /** Lets time pass slowly while a program works. @param stepMs as for `trickle` */
+  async during<T>(work: Promise<T>, stepMs?: number): Promise<T> {
     let isOver = false;
     const over = (): void => void (isOver = true);
     work.then(over, over);
-    await this.time.trickle(() => isOver);
+    await this.time.trickle(() => isOver, stepMs);
     return work;
   }
 

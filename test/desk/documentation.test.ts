@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { pageJobs } from './page-jobs.ts';
+import { pageDeeds } from './page-deeds.ts';
 import { steps } from './three-days.ts';
 
 const page = await readFile(new URL('../../docs/desk.md', import.meta.url), 'utf8');
@@ -17,7 +17,7 @@ const [, , ...rows] = page
 test('the table of daily jobs has the commands of the three days, and the presses that the page needs', () => {
   const commands = steps.flatMap(({ job, does }) => (job === undefined ? [] : [[job, does] as const]));
   const expected = commands.map(([job, does]) => {
-    const onPage = pageJobs.find((one) => one.job === job);
+    const onPage = pageDeeds[job];
     return [job, `\`${String(does)}\``, onPage?.view ?? 'no', String(onPage?.presses ?? '')];
   });
   expect(rows).toHaveLength(expected.length);
@@ -26,5 +26,5 @@ test('the table of daily jobs has the commands of the three days, and the presse
 
 test('every job of the page is one of them', () => {
   const known = new Set(steps.map(({ job }) => job));
-  expect(pageJobs.filter(({ job }) => !known.has(job)).map(({ job }) => job)).toEqual([]);
+  expect(Object.keys(pageDeeds).filter((job) => !known.has(job))).toEqual([]);
 });

@@ -25,6 +25,12 @@ export function finger(tab: Page): Hand {
   return counting(tab, { press: (target) => target.tap(), type: (target, text) => target.fill(text) });
 }
 
+/** Both kinds of hands, with what their browser looks like. */
+export const hands = [
+  ['the keyboard', keyboard, { viewport: { width: 1600, height: 1000 } }],
+  ['touch on a phone', finger, { viewport: { width: 360, height: 740 }, hasTouch: true }],
+] as const;
+
 function counting(tab: Page, { press, type }: Pick<Hand, 'press' | 'type'>): Hand {
   let count = 0;
   return {

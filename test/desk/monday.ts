@@ -98,7 +98,7 @@ export const monday: readonly Step[] = [
     time: '17:30',
     who: 'petra',
     does: 'dropcast status',
-    sees: [/Paused by petra since .*13:00.* until .*18:00/],
+    sees: [/paused by (?:petra|the status page) since .*13:00.* until .*18:00/i],
   },
   {
     day: 1,

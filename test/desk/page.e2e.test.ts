@@ -3,14 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../browser/axe.ts';
 import { complaintsOf, openBrowser, type TestBrowser } from '../browser/browser.ts';
 import { needs } from '../support/needs.ts';
-import { finger, keyboard } from './hand.ts';
+import { hands } from './hand.ts';
+import { pageDeeds } from './page-deeds.ts';
 import { openPageDesk, pageJobs } from './page-jobs.ts';
 import type { PageDesk } from './page-jobs.ts';
-
-const hands = [
-  ['the keyboard', keyboard, { viewport: { width: 1600, height: 1000 } }],
-  ['touch on a phone', finger, { viewport: { width: 360, height: 740 }, hasTouch: true }],
-] as const;
 
 /** Of axe's rules those that colours can break. */
 const colorRules = ['color-contrast', 'link-in-text-block'];
@@ -33,19 +29,21 @@ describe.each(hands)('the daily jobs of a desk on the page, by %s', needs('chrom
   });
 
   test.each(pageJobs.map((job) => [job.job, job] as const))('%s', async (_job, job) => {
-    await job.prepare(desk);
-    await tab.goto(new URL(job.address, tab.url()).href);
+    const deed = pageDeeds[job.job];
+    await job.prepare?.(desk);
+    await tab.goto(new URL(deed?.address ?? '', tab.url()).href);
     await expectSound(tab);
     const hand = handAt(tab);
-    await job.does(hand, desk);
-    await job.sees(hand, desk);
-    expect(hand.presses()).toBe(job.presses);
+    await deed?.does(hand);
+    await job.after?.(desk);
+    expect(hand.presses()).toBe(deed?.presses);
     await expectSound(tab);
   });
 });
 
-test('no daily job on the page takes more than two presses', () => {
-  expect(pageJobs.filter(({ presses }) => presses > 2)).toEqual([]);
+test('every deed of the page is a job here, and takes at most two presses', () => {
+  expect(pageJobs.map(({ job }) => job).toSorted()).toEqual(Object.keys(pageDeeds).toSorted());
+  expect(Object.values(pageDeeds).filter(({ presses }) => presses > 2)).toEqual([]);
 });
 
 /** No violation, light and dark, and nothing wider than the window. */

@@ -23,6 +23,11 @@ export function momentOf({ day, time }: Pick<Step, 'day' | 'time'>): number {
   return Date.UTC(2026, 10, 29 + day, hour, minute);
 }
 
+/** The name of a step as a test. */
+export function nameOf({ day, time, who, does }: Step): string {
+  return `day ${day}, ${time}, ${who}: ${typeof does === 'string' ? does : 'something happens'}`;
+}
+
 /** So many files of a folder are in this state, with this text in their path. */
 export function counted(count: number, state: string, text = ''): Sight {
   const words = ['ls', '--limit', '1000', '--state', state, ...(text === '' ? [] : ['-q', text])];

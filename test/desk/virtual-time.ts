@@ -14,8 +14,11 @@ export interface VirtualTime {
   now(): number;
   /** Lets time pass until the condition holds, or the moment has come. Resolves to whether it holds. */
   pass(until: { readonly moment: number }): Promise<void>;
-  /** Lets at most 50 ms pass for each real one: modules that are loaded are neither disk nor network. */
-  trickle(isEnough: () => boolean): Promise<void>;
+  /**
+   * Lets at most 50 ms pass for each real one: modules that are loaded are neither disk nor network.
+   * @param stepMs instead of 50
+   */
+  trickle(isEnough: () => boolean, stepMs?: number): Promise<void>;
 }
 
 /** Replaces the clocks and timers of this process, which must do nothing else. @param beginsAt epoch milliseconds */
@@ -35,11 +38,11 @@ export function startVirtualTime(beginsAt: number): VirtualTime {
       time.after(moment - time.wall, () => (isOver = true), null);
       await time.runUntil(() => isOver, quiet);
     },
-    trickle: async (isEnough) => {
+    trickle: async (isEnough, stepMs = 50) => {
       let isOver = isEnough();
       const step = (): void => {
         isOver ||= isEnough();
-        if (!isOver) time.after(50, step, null);
+        if (!isOver) time.after(stepMs, step, null);
       };
       step();
       await time.runUntil(() => isOver || isEnough(), slowly);
