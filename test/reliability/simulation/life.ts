@@ -31,7 +31,10 @@ export interface Lived {
   readonly reached: ReadonlySet<string>;
   /** Equal for two runs that did the same. */
   readonly digest: string;
-  readonly boots: number;
+  /** Processes that were killed. */
+  readonly kills: number;
+  /** Simulated time. */
+  readonly elapsedMs: number;
 }
 
 /** Where lives are played, one after the other. */
@@ -69,6 +72,7 @@ class Life {
   #wasRebooted = false;
   #copy: (() => void) | null = null;
   #boots = 0;
+  #kills = 0;
   #idleLooks = 0;
   #isCalm = false;
   readonly #freezes = new Set<string>();
@@ -127,7 +131,8 @@ class Life {
     const violations = violationsOf(this.#evidence(calm));
     if (storedRows('history').some(({ state }) => state === 'skipped')) this.#machine.reach('skipped as a duplicate');
     const { seed, reached } = this.#machine;
-    return { seed, violations, reached, digest: this.#machine.digest(), boots: this.#boots };
+    const { elapsed } = this.#machine.time;
+    return { seed, violations, reached, digest: this.#machine.digest(), kills: this.#kills, elapsedMs: elapsed };
   }
 
   /** One process, until it dies, is stopped, or has nothing left to do in the calm. @returns why it is not over yet */
@@ -158,6 +163,7 @@ class Life {
     this.#machine.log(process.isDead ? 'died' : 'ended', why);
     if (process.isDead && storedRows('file').some((row) => row['dying'] === 1)) this.#machine.reach('crash in dying');
     const wasKilled = process.isDead;
+    if (wasKilled) this.#kills += 1;
     process.kill();
     await idle();
     this.#disk.closeAllOf(process);

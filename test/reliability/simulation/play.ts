@@ -14,6 +14,8 @@ export interface Report {
   readonly reached: readonly string[];
   /** False when a second run of the seed did something else; null when it was played once. */
   readonly isSame: boolean | null;
+  readonly kills: number;
+  readonly elapsedMs: number;
 }
 
 /** What run.ts sends, as the first argument. */
@@ -50,6 +52,8 @@ for (const [index, seed] of order.seeds.entries()) {
     violations: first.violations,
     reached: [...first.reached],
     isSame: second === null ? null : second.digest === first.digest,
+    kills: first.kills,
+    elapsedMs: first.elapsedMs,
   };
   process.stdout.write(`${JSON.stringify(report)}\n`);
 }
