@@ -1,7 +1,7 @@
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { AfterReady, Config, FolderConfig } from '../../../src/config/config.ts';
-import { bounds, violationsOf } from '../simulation/judge.ts';
+import { bounds, needsEnd, violationsOf } from '../simulation/judge.ts';
 import type { Evidence, JudgedRow } from '../simulation/judge.ts';
 import type { Lived } from '../simulation/life.ts';
 import { Disk } from '../simulation/machine/disk.ts';
@@ -350,9 +350,6 @@ class FleetLife {
     };
   }
 }
-
-/** What only an end can say. */
-const needsEnd: ReadonlySet<string> = new Set(['L1', 'V1']);
 
 /** Rows name folders by their place. */
 function localised(row: JudgedRow): JudgedRow {
