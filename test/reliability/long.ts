@@ -29,6 +29,8 @@ interface LongCase {
   /** Of a matrix: how many it plays at once. One by default. */
   readonly cells?: number;
   play(tools: Tools): Promise<readonly Finding[]>;
+  /** How many processes it killed, once it was played; a matrix does not count them. */
+  kills?(): number;
 }
 
 /** Points beyond the traced run: another order of threads may make more calls. */
@@ -92,15 +94,20 @@ export function longParts(seed: string, share: number): readonly LongPart[] {
 
 function chaosOfFleets(of: <T>(all: readonly T[]) => readonly T[]): LongPart {
   const played: StormTotals[] = [];
-  const storm = (seed: number): LongCase => ({
-    name: `storm:${seed}`,
-    play: async ({ program }) => {
-      const { violations, totals } = await playStorm(seed, program);
-      played.push(totals);
-      console.info(`storm:${seed}: ${shownStorm(totals)}`);
-      return violations;
-    },
-  });
+  const storm = (seed: number): LongCase => {
+    let kills = 0;
+    return {
+      name: `storm:${seed}`,
+      play: async ({ program }) => {
+        const { violations, totals } = await playStorm(seed, program);
+        played.push(totals);
+        ({ kills } = totals);
+        console.info(`storm:${seed}: ${shownStorm(totals)}`);
+        return violations;
+      },
+      kills: () => kills,
+    };
+  };
   return {
     name: 'chaos of a fleet',
     cases: async () => (has('postgres') ? of(Array.from({ length: storms }, (_, n) => storm(n + 1))) : []),
@@ -131,12 +138,18 @@ async function powerCuts(workload: Workload, seed: string, tools: Tools): Promis
 }
 
 function caseOf(run: KillRun): LongCase {
-  return { name: nameOf(run), play: async (tools) => (await playRun(run, tools)).violations };
+  let kills = 0;
+  const play = async (tools: Tools): Promise<readonly Finding[]> => {
+    const { violations, hits } = await playRun(run, tools);
+    kills = hits.filter((isHit, n) => isHit && run.points[n]?.action.startsWith('E') === false).length;
+    return violations;
+  };
+  return { name: nameOf(run), play, kills: () => kills };
 }
 
 function randomKills(seed: string, resumable?: RandomKills['resumable']): LongCase {
   const run = { kills: killsPerStation, seed, ...(resumable !== undefined && { resumable }) };
-  return { name: nameOfRandom(run), play: (tools) => playRandomKills(run, tools) };
+  return { name: nameOfRandom(run), play: (tools) => playRandomKills(run, tools), kills: () => run.kills };
 }
 
 /** Plays a run again by its name. */

@@ -7,6 +7,8 @@ import { writeTree } from '../../scripts/package/packaged-file.ts';
 import { has } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { Finding } from './planted/scenario.ts';
+import { addToTally } from './tally.ts';
+import type { Find } from './tally.ts';
 import { longParts, replay } from './long.ts';
 import type { LongPart } from './long.ts';
 import type { Tools } from './kill/runs.ts';
@@ -49,11 +51,17 @@ async function main(): Promise<number> {
   const tools = await prepare(scratch.path);
   if (options.replay !== undefined) return await replayOne(options.replay, tools);
   let bad = options.only === undefined ? await vitest() : 0;
-  for (const part of longParts(options.seed, Number(options.percent) / 100))
-    if (options.only === undefined || part.name.includes(options.only)) bad += await runPart(part, tools);
+  const sum = { seeds: 0, kills: 0, virtualMs: 0, find: null as Find | null };
+  for (const part of longParts(options.seed, Number(options.percent) / 100)) {
+    if (options.only !== undefined && !part.name.includes(options.only)) continue;
+    const played = await runPart(part, tools);
+    bad += played.bad;
+    sum.kills += played.kills;
+    sum.find ??= played.find;
+  }
   const simulation = join(import.meta.dirname, 'simulation/run.ts');
   if (existsSync(simulation) && (options.only ?? 'simulation') === 'simulation')
-    bad += await command([simulation, '--seeds', '100000', '--from', '1']);
+    bad += await command([simulation, '--seeds', '100000', '--from', '1', '--tally']);
   for (const [world, { seeds, twiceEvery }] of has('postgres') ? Object.entries(longWorlds) : [])
     if ((options.only ?? world) === world)
       bad += await command([
@@ -64,7 +72,9 @@ async function main(): Promise<number> {
         String(seeds),
         '--twice-every',
         String(twiceEvery),
+        '--tally',
       ]);
+  await addToTally(sum);
   return bad === 0 ? 0 : 1;
 }
 
@@ -83,15 +93,19 @@ async function prepare(folder: string): Promise<Tools> {
   return { program, shim, forgetful, env: { NODE_COMPILE_CACHE: join(folder, 'compiled') } };
 }
 
-/** Several at a time: a run mostly waits. @returns how many went wrong */
-async function runPart({ name, cases, atOnce = 6, summary }: LongPart, tools: Tools): Promise<number> {
+/** Several at a time: a run mostly waits. @returns how many went wrong, and what the tally needs */
+async function runPart({ name, cases, atOnce = 6, summary }: LongPart, tools: Tools) {
   const all = await cases(tools);
   const queue = all.entries();
   const total = all.reduce((sum, { cells = 1 }) => sum + cells, 0);
-  let [done, bad, good] = [0, 0, 0];
+  let [done, bad, good, kills] = [0, 0, 0, 0];
+  const finds: Find[] = [];
   const work = async (): Promise<void> => {
     for (const [, one] of queue) {
-      const isBad = report(one.name, await one.play(tools));
+      const found = await one.play(tools);
+      const isBad = report(one.name, found);
+      kills += one.kills?.() ?? 0;
+      finds.push(...found.map(({ invariant }) => ({ seed: one.name, invariant })));
       bad += isBad;
       good += isBad === 0 ? (one.cells ?? 1) : 0;
       done += 1;
@@ -101,7 +115,7 @@ async function runPart({ name, cases, atOnce = 6, summary }: LongPart, tools: To
   await Promise.all(Array.from({ length: atOnce }, work));
   console.info(`${name}: ${good} of ${total} (seed ${options.seed})`);
   if (summary !== undefined) console.info(`${name}: ${summary()}`);
-  return bad;
+  return { bad, kills, find: finds[0] ?? null };
 }
 
 function report(name: string, found: readonly Finding[]): number {

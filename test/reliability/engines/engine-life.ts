@@ -27,7 +27,8 @@ export interface EngineLived {
   readonly snapshot: Snapshot;
   readonly reached: ReadonlySet<string>;
   readonly digest: string;
-  readonly boots: number;
+  readonly kills: number;
+  readonly elapsedMs: number;
 }
 
 export async function liveOn(
@@ -125,7 +126,15 @@ class EngineLife {
       receipts: this.#linesOf(receiptsPath(stateDir)),
       disk: this.#plan.folders.flatMap((folder) => [...this.#disk.files(folder)]),
     });
-    return { snapshot, reached: this.#machine.reached, digest: this.#machine.digest(), boots: this.#boots };
+    const { reached, time } = this.#machine;
+    // Every start but the first follows a kill.
+    return {
+      snapshot,
+      reached,
+      digest: this.#machine.digest(),
+      kills: this.#boots - 1,
+      elapsedMs: time.elapsed,
+    };
   }
 
   async #playScene(scene: Scene): Promise<void> {

@@ -16,7 +16,8 @@ export async function liveOnEngines(seed: number, onLine: ((line: string) => voi
     violations: differencesOf(inFile.snapshot, shared.snapshot),
     reached: new Set([...inFile.reached, ...shared.reached]),
     digest: `${inFile.digest} ${shared.digest}`,
-    boots: inFile.boots + shared.boots,
+    kills: inFile.kills + shared.kills,
+    elapsedMs: inFile.elapsedMs + shared.elapsedMs,
   };
 }
 

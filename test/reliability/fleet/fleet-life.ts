@@ -1,7 +1,7 @@
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { AfterReady, Config, FolderConfig } from '../../../src/config/config.ts';
-import { bounds, violationsOf } from '../simulation/judge.ts';
+import { bounds, needsEnd, violationsOf } from '../simulation/judge.ts';
 import type { Evidence, JudgedRow } from '../simulation/judge.ts';
 import type { Lived } from '../simulation/life.ts';
 import { Disk } from '../simulation/machine/disk.ts';
@@ -73,7 +73,7 @@ class FleetLife {
   readonly #beganAt: number;
   #isCalm = false;
   #isOver = false;
-  #boots = 0;
+  #kills = 0;
 
   constructor(seed: number, onLine: ((line: string) => void) | null) {
     this.#schedule = scheduleOf(seed, 60_000);
@@ -136,7 +136,7 @@ class FleetLife {
       ...fleetViolations(await this.#fleetEvidence(calm.isOver)),
     ];
     const { reached } = this.#machine;
-    return { seed, violations, reached, digest: this.#machine.digest(), boots: this.#boots };
+    return { seed, violations, reached, digest: this.#machine.digest(), kills: this.#kills, elapsedMs: time.elapsed };
   }
 
   async openTables(): Promise<void> {
@@ -161,7 +161,6 @@ class FleetLife {
     const { time } = this.#machine;
     await time.sleep(this.#random.between(0, 2_000));
     while (!this.#isOver) {
-      this.#boots += 1;
       const process = this.#machine.bootBeside(member.name, this.#diesAt());
       process.wallOffset = this.#schedule.clocks[member.index] ?? 0;
       member.process = process;
@@ -169,6 +168,7 @@ class FleetLife {
       this.#machine.log('boot', member.name);
       await Promise.race([process.run(() => this.#run(member, process, trouble)), process.death.promise]);
       this.#machine.log(process.isDead ? 'died' : 'ended', member.name);
+      if (process.isDead) this.#kills += 1;
       process.kill();
       member.daemon = null;
       trouble.to = Math.min(trouble.to, time.elapsed);
@@ -350,9 +350,6 @@ class FleetLife {
     };
   }
 }
-
-/** What only an end can say. */
-const needsEnd: ReadonlySet<string> = new Set(['L1', 'V1']);
 
 /** Rows name folders by their place. */
 function localised(row: JudgedRow): JudgedRow {

@@ -98,7 +98,7 @@ class LeaseLife {
   readonly #completions: Completion[] = [];
   #isCalm = false;
   #isOver = false;
-  #boots = 0;
+  #kills = 0;
 
   constructor(seed: number, onLine: ((line: string) => void) | null) {
     this.#schedule = scheduleOf(seed, longestStormMs);
@@ -140,7 +140,8 @@ class LeaseLife {
     const unfinished = why === '' ? [] : [{ invariant: 'V1', found: why }];
     const { reached } = this.#machine;
     const digest = this.#machine.digest();
-    return { seed, violations: [...violations, ...this.#twice(), ...unfinished], reached, digest, boots: this.#boots };
+    const all = [...violations, ...this.#twice(), ...unfinished];
+    return { seed, violations: all, reached, digest, kills: this.#kills, elapsedMs: time.elapsed };
   }
 
   #twice(): Lived['violations'] {
@@ -157,7 +158,6 @@ class LeaseLife {
     const { time } = this.#machine;
     const { meanCalls, clocks } = this.#schedule;
     while (!this.#isOver) {
-      this.#boots += 1;
       const diesAt = this.#isCalm ? Infinity : 1 + Math.floor(-Math.log(1 - this.#random.next()) * meanCalls);
       const process = this.#machine.bootBeside(member.name, diesAt);
       process.wallOffset = clocks[member.index] ?? 0;
@@ -165,6 +165,7 @@ class LeaseLife {
       const starting = this.#storm.begin(member.index);
       await Promise.race([process.run(() => this.#run(member, process, starting)), process.death.promise]);
       this.#machine.log(process.isDead ? 'died' : 'ended', member.name);
+      if (process.isDead) this.#kills += 1;
       process.kill();
       starting.to = Math.min(starting.to, time.elapsed);
       this.#storm.lost(member);

@@ -47,6 +47,25 @@ export function observing(clock = 'clock_timestamp'): string {
   GRANT USAGE ON SCHEMA machine TO PUBLIC`;
 }
 
+/**
+ * Statements that make a database note the state of each file in `noted.file` whenever it changes, next to the time in milliseconds.
+ *
+ * @param beginsAt the time that counts as 0, in epoch milliseconds
+ */
+export function notingRows(beginsAt: number): string {
+  return `
+  DROP SCHEMA IF EXISTS noted CASCADE;
+  CREATE SCHEMA noted;
+  CREATE TABLE noted.file AS SELECT 0::float8 AS at, * FROM dropcast.file WITH NO DATA;
+  CREATE FUNCTION noted.note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+    IF TG_OP = 'INSERT' OR (OLD.path, OLD.state, OLD.why, OLD.video_id) IS DISTINCT FROM (NEW.path, NEW.state, NEW.why, NEW.video_id) THEN
+      INSERT INTO noted.file SELECT extract(epoch FROM machine.now()) * 1000 - ${beginsAt}, NEW.*;
+    END IF;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER noted AFTER INSERT OR UPDATE ON dropcast.file FOR EACH ROW EXECUTE FUNCTION noted.note()`;
+}
+
 /** Milliseconds since the epoch, oldest first. */
 export const observedText = `
   SELECT (extract(epoch FROM at) * 1000)::float8 AS at, what, file, member AS by FROM machine.observed ORDER BY id`;

@@ -282,6 +282,9 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
 
 export const judgedSpecs = Object.keys(invariants);
 
+/** Invariants that only the end of a life can break: until then, a file may still become ready. */
+export const needsEnd: ReadonlySet<string> = new Set(['L1', 'V1'] satisfies SpecId[]);
+
 export function violationsOf(evidence: Evidence): readonly Violation[] {
   return Object.entries(invariants).flatMap(([invariant, find]) =>
     find(evidence).map((found) => ({ invariant, found })),

@@ -31,17 +31,29 @@ export interface Lived {
   readonly reached: ReadonlySet<string>;
   /** Equal for two runs that did the same. */
   readonly digest: string;
-  readonly boots: number;
+  /** Processes that were killed. */
+  readonly kills: number;
+  /** Simulated time. */
+  readonly elapsedMs: number;
 }
+
+/** Receives a function that gathers what the judge would see at this moment. It is called before the life begins. */
+export type Watch = (look: () => Evidence) => void;
 
 /** Where lives are played, one after the other. */
 export interface Lives extends AsyncDisposable {
-  live(seed: number, onLine: ((line: string) => void) | null): Promise<Lived>;
+  /** @param watch is ignored where several hosts live */
+  live(seed: number, onLine: ((line: string) => void) | null, watch?: Watch | null): Promise<Lived>;
 }
 
 /** Plays the life of one seed: a storm of faults, then calm, then the judge. */
-export async function live(seed: number, onLine: ((line: string) => void) | null = null): Promise<Lived> {
+export async function live(
+  seed: number,
+  onLine: ((line: string) => void) | null = null,
+  watch: Watch | null = null,
+): Promise<Lived> {
   const life = new Life(seed, onLine);
+  watch?.(() => life.evidence({ isOver: true, minutes: 0, requests: 0, why: '' }));
   try {
     return await life.play();
   } finally {
@@ -69,6 +81,7 @@ class Life {
   #wasRebooted = false;
   #copy: (() => void) | null = null;
   #boots = 0;
+  #kills = 0;
   #idleLooks = 0;
   #isCalm = false;
   readonly #freezes = new Set<string>();
@@ -124,10 +137,11 @@ class Life {
       requests: this.#requests() - requestsBefore,
       why,
     };
-    const violations = violationsOf(this.#evidence(calm));
+    const violations = violationsOf(this.evidence(calm));
     if (storedRows('history').some(({ state }) => state === 'skipped')) this.#machine.reach('skipped as a duplicate');
     const { seed, reached } = this.#machine;
-    return { seed, violations, reached, digest: this.#machine.digest(), boots: this.#boots };
+    const { elapsed } = this.#machine.time;
+    return { seed, violations, reached, digest: this.#machine.digest(), kills: this.#kills, elapsedMs: elapsed };
   }
 
   /** One process, until it dies, is stopped, or has nothing left to do in the calm. @returns why it is not over yet */
@@ -158,6 +172,7 @@ class Life {
     this.#machine.log(process.isDead ? 'died' : 'ended', why);
     if (process.isDead && storedRows('file').some((row) => row['dying'] === 1)) this.#machine.reach('crash in dying');
     const wasKilled = process.isDead;
+    if (wasKilled) this.#kills += 1;
     process.kill();
     await idle();
     this.#disk.closeAllOf(process);
@@ -282,6 +297,7 @@ class Life {
   #perhapsReboot(): void {
     if (this.#isCalm || !this.#random.chance(0.2)) return;
     this.#machine.bootedAt = this.#machine.time.elapsed;
+    this.#machine.log('reboot');
     this.#wasRebooted = true;
     this.#machine.reach('reboot');
   }
@@ -290,15 +306,15 @@ class Life {
     const { time } = this.#machine;
     if (this.#random.chance(0.25)) {
       const from = this.#random.between(0, this.#stormMs / 2);
-      time.after(from, () => (this.#machine.diskTrouble = this.#random.pick([0.003, 0.02, 0.1])), null);
-      time.after(from + this.#random.between(1_000, 20_000), () => (this.#machine.diskTrouble = 0), null);
+      time.after(from, () => this.#setDiskTrouble(this.#random.pick([0.003, 0.02, 0.1])), null);
+      time.after(from + this.#random.between(1_000, 20_000), () => this.#setDiskTrouble(0), null);
     }
     for (let n = this.#random.pick([0, 0, 0, 1, 2]); n > 0; n -= 1) {
       const jump = this.#random.pick(jumps);
       time.after(
         this.#random.between(0, this.#stormMs),
         () => {
-          this.#machine.log('clock', String(jump));
+          this.#machine.log('clock', `set by ${jump / 3_600_000} h`);
           time.wallOffset += jump;
           this.#clockJumps.push({ at: time.elapsed, byMs: jump });
           const isRetrying = storedRows('file').some(({ state }) => state === 'retrying');
@@ -307,6 +323,11 @@ class Life {
         null,
       );
     }
+  }
+
+  #setDiskTrouble(share: number): void {
+    this.#machine.diskTrouble = share;
+    this.#machine.log('disk', `fails at ${share * 100} % of all calls`);
   }
 
   /** An operator puts a copy of the ledger back, as after a damage. */
@@ -389,7 +410,7 @@ class Life {
     if (/paused/i.test(message)) this.#machine.reach('breaker open');
   }
 
-  #evidence(calm: Evidence['calm']): Evidence {
+  evidence(calm: Evidence['calm']): Evidence {
     return {
       contents: this.#disk.contents,
       removals: this.#disk.removals,

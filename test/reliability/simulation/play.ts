@@ -1,4 +1,5 @@
 import type { FleetWorldName } from '../fleet/fleets.ts';
+import type { Recording } from '../playground/recorder.ts';
 import { replaceGlobals } from './machine/globals.ts';
 import { loadIntoMachine } from './machine/hooks.ts';
 import type { Replacement } from './plants.ts';
@@ -14,6 +15,10 @@ export interface Report {
   readonly reached: readonly string[];
   /** False when a second run of the seed did something else; null when it was played once. */
   readonly isSame: boolean | null;
+  readonly kills: number;
+  readonly elapsedMs: number;
+  /** Null unless the order asks for it. */
+  readonly recording: Recording | null;
 }
 
 /** What run.ts sends, as the first argument. */
@@ -25,6 +30,8 @@ export interface Order {
   readonly changes: readonly Replacement[];
   /** Prints all that happens. */
   readonly isLogged: boolean;
+  /** Records each life for the playground. */
+  readonly isRecorded: boolean;
   readonly world: World;
   /** Address of a server, for worlds that have one. */
   readonly postgres: string | null;
@@ -36,6 +43,7 @@ const order = JSON.parse(process.argv[2] ?? '') as Order;
 
 loadIntoMachine(order.changes);
 const open = await worldOf(order);
+const { startRecorder } = order.isRecorded ? await import('../playground/recorder.ts') : { startRecorder: null };
 replaceGlobals();
 // What a killed process leaves behind may reject with nobody to hear it.
 process.on('unhandledRejection', () => undefined);
@@ -43,13 +51,18 @@ process.on('unhandledRejection', () => undefined);
 await using world = await open();
 const onLine = order.isLogged ? (line: string): void => console.log(line) : null;
 for (const [index, seed] of order.seeds.entries()) {
-  const first = await world.live(seed, onLine);
+  const recorder = (await startRecorder?.(order.world === 'fleet')) ?? null;
+  const first = await world.live(seed, recorder?.hear ?? onLine, recorder?.watch);
+  const recording = (await recorder?.end(first)) ?? null;
   const second = index % order.twiceEvery === 0 ? await world.live(seed, null) : null;
   const report: Report = {
     seed,
     violations: first.violations,
     reached: [...first.reached],
     isSame: second === null ? null : second.digest === first.digest,
+    kills: first.kills,
+    elapsedMs: first.elapsedMs,
+    recording,
   };
   process.stdout.write(`${JSON.stringify(report)}\n`);
 }

@@ -21,6 +21,8 @@ export async function playAll(wanted: {
   readonly seeds: readonly number[];
   readonly jobs: number;
   readonly isLogged: boolean;
+  /** Records each life for the playground; false by default. */
+  readonly isRecorded?: boolean;
   /** Bugs to put into the product first. */
   readonly changes?: readonly Replacement[];
   readonly twiceEvery: number;
@@ -32,6 +34,7 @@ export async function playAll(wanted: {
   readonly until?: (report: Report) => boolean;
 }): Promise<Played> {
   const { seeds, jobs, changes = [], isLogged, twiceEvery, world = 'one host', postgres = null } = wanted;
+  const order = { changes, isLogged, isRecorded: wanted.isRecorded ?? false, twiceEvery, world, postgres };
   const reports: Report[] = [];
   const end = new AbortController();
   const take = (report: Report): void => {
@@ -42,7 +45,7 @@ export async function playAll(wanted: {
   const size = Math.min(mostOfProcess, Math.ceil(seeds.length / jobs));
   const parts = Array.from({ length: Math.ceil(seeds.length / size) }, (_, n) => seeds.slice(n * size, (n + 1) * size));
   await pLimit(jobs).map(parts, (part) =>
-    end.signal.aborted ? null : play({ seeds: part, changes, isLogged, twiceEvery, world, postgres }, take, end.signal),
+    end.signal.aborted ? null : play({ ...order, seeds: part }, take, end.signal),
   );
   return { reports: reports.toSorted((one, other) => one.seed - other.seed) };
 }

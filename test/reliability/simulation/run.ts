@@ -4,6 +4,7 @@ import type { Report, World } from './play.ts';
 import { playAll } from './players.ts';
 import { keepSeeds, keptSeeds } from './kept-seeds.ts';
 import { startCluster } from '../../support/postgres/cluster.ts';
+import { addToTally } from '../tally.ts';
 import { enginePlants } from '../engines/plants.ts';
 import { fleetPlants } from '../fleet/plants.ts';
 import { engineStates, fleetStates, inMemory, leaseStates } from '../fleet/fleet-settings.ts';
@@ -20,6 +21,7 @@ const help = `node test/reliability/simulation/run.ts [options]
   --plant NAME      puts a bug into the product first; the names are in plants.ts of simulation, fleet and engines
   --world NAME      one host (the default); fleet: three members on a PostgreSQL server, which is started here; leases: what
                     they hold, alone; engines: one host with SQLite, and with PostgreSQL
+  --tally           adds the run to test/reliability/tally.json, as the long run does
   --help            this text
 
 Seeds that found something are played first, and noted in kept-seeds.json. Exit code 1: a violation, a second run that did
@@ -51,6 +53,7 @@ function given() {
         replay: { type: 'string' },
         plant: { type: 'string' },
         world: { type: 'string', default: 'one host' },
+        tally: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     });
@@ -100,7 +103,19 @@ async function many(): Promise<number> {
       `(${values.from} to ${Number(values.from) + count - 1}, and ${kept.length} kept), ${twice} played twice with the same log, ${secondsSince(started)} s`,
   );
   if (values.plant === undefined) await keepSeeds(world, reports);
+  if (values.plant === undefined && values.tally) await tally(reports);
   return bad.length === 0 && missing.length === 0 && reports.length === seeds.length ? 0 : 1;
+}
+
+async function tally(reports: readonly Report[]): Promise<void> {
+  const first = reports.find(isBad);
+  const invariant = first?.violations[0]?.invariant ?? 'a second run does the same';
+  await addToTally({
+    seeds: reports.length,
+    kills: reports.reduce((sum, { kills }) => sum + kills, 0),
+    virtualMs: reports.reduce((sum, { elapsedMs }) => sum + elapsedMs, 0),
+    find: first === undefined ? null : { seed: `${world} ${first.seed}`, invariant },
+  });
 }
 
 function isBad({ violations, isSame }: Report): boolean {

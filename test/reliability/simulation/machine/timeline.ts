@@ -18,7 +18,7 @@ interface Moment {
 }
 
 /** Where wall clocks begin: 2026-03-01T12:00:00Z. */
-const beginsAt = Date.UTC(2026, 2, 1, 12);
+export const beginsAt = Date.UTC(2026, 2, 1, 12);
 
 /** Virtual time: it stands still while anything can run, and then jumps to the next moment at which something is due. */
 export class Timeline {
