@@ -30,8 +30,8 @@ test('all commands are named in groups, what is used most a line each, on one sc
   expect(titles).toEqual(['Look:', 'Act:', 'Set up and configure:', 'Run, or try it out:']);
   const [first, last] = [lines.indexOf('Look:'), lines.findIndex((line) => line.startsWith('Less often: '))];
   expect(lines.slice(last, last + 3)).toEqual([
-    'Less often: first, add, adopt, audit, reapply, undo, suspects, hosts, notify,',
-    'ledger, systemd',
+    'Less often: first, add, adopt, audit, reapply, undo, suspects, hosts, ledger,',
+    'notify, systemd',
     'The API of the service: videos, channels, feeds, analytics',
   ]);
   for (const line of lines.slice(first, last))

@@ -19,9 +19,8 @@ export function configurationItems(root: Schema): readonly string[] {
 
 function itemsAt(path: string, schema: Schema, isRequired: boolean): readonly string[] {
   const variants = variantsOf(schema);
-  const types = [
-    ...new Set(variants.flatMap(({ type, const: only }) => type ?? (only === undefined ? [] : typeof only))),
-  ];
+  // A word without a type of its own is listed below: a key that accepts one more keeps its type.
+  const types = [...new Set(variants.flatMap(({ type }) => type ?? []))];
   const words = variants.flatMap((each) => each.enum ?? (each.const === undefined ? [] : [each.const]));
   const standard = schema.default === undefined ? '' : `default ${JSON.stringify(schema.default)}`;
   const required = new Set(
