@@ -26,7 +26,7 @@ import { answer } from './answers.ts';
 const truncatedSample = new URL('../media/truncated.mp4', import.meta.url);
 
 /** More than the kernel's socket buffers hold. */
-const beyondBuffers = 24 * 1024 * 1024;
+const beyondBuffers = 48 * 1024 * 1024;
 
 const folders: Settings['folders'] = [
   {

@@ -18,7 +18,7 @@ import { writeConfig } from '../support/configuration.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 /** More than the kernel's socket buffers hold. */
-const beyondBuffers = 24 * 1024 * 1024;
+const beyondBuffers = 48 * 1024 * 1024;
 
 /** Says when the process leaves, and gives Node so much to tear down that a signal can come in the meantime. */
 const slowExit = `

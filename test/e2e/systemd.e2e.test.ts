@@ -10,7 +10,7 @@ import { expectUploadedOnce, refusal, startStation } from './station.ts';
 import type { Station, StationOptions } from './station.ts';
 
 /** More than the kernel's socket buffers hold. */
-const beyondBuffers = 24 * 1024 * 1024;
+const beyondBuffers = 48 * 1024 * 1024;
 const extended = 'EXTEND_TIMEOUT_USEC=15000000';
 
 /** A daemon that systemd would have started. Its messages are in `socket`. */

@@ -9,7 +9,7 @@ import { dropcast } from './dropcast-process.ts';
 /** Over two parts, so that an upload can be cut with its last part still held back. */
 const large = 4 * 1024 * 1024;
 /** More than the kernel's buffers on both sides hold. A smaller body may have left whole when its reader stops or cuts it. */
-const beyondBuffers = 24 * 1024 * 1024;
+const beyondBuffers = 48 * 1024 * 1024;
 
 type Act = (request: IncomingMessage, response: ServerResponse) => boolean;
 

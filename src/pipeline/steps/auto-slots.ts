@@ -1,14 +1,5 @@
 import type { Clock } from '../file/ports.ts';
 
-export interface AutoSlots {
-  /**
-   * Returns how many uploads may run at the same time from now on.
-   *
-   * @param isFull whether the slots are taken; only then does the rate show what the line can do
-   */
-  next(isFull: boolean): number;
-}
-
 /** The least number is the first one, as in the configuration. More would compete for the file system and for memory. */
 const [least, most] = [4, 16];
 /** How long the rate is measured with one number of slots, in milliseconds. */
@@ -25,7 +16,7 @@ const [stepFactor, leastGain] = [1.5, 1.1];
  *
  * @param sentBytes total bytes sent so far
  */
-export function createAutoSlots(clock: Pick<Clock, 'elapsed'>, sentBytes: () => number): AutoSlots {
+export function createAutoSlots(clock: Pick<Clock, 'elapsed'>, sentBytes: () => number) {
   let slots = least;
   let isRising = true;
   /** The number before the one on trial, with its rate in bytes per millisecond. */
@@ -53,7 +44,12 @@ export function createAutoSlots(clock: Pick<Clock, 'elapsed'>, sentBytes: () => 
   };
 
   return {
-    next: (isFull) => {
+    /**
+     * Returns how many uploads may run at the same time from now on.
+     *
+     * @param isFull whether the slots are taken; only then does the rate show what the line can do
+     */
+    next: (isFull: boolean): number => {
       const now = clock.elapsed();
       if (!isFull || now < restsUntil) span = null;
       else if (span === null) span = { at: now, bytes: sentBytes() };
