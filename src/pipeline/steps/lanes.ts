@@ -5,7 +5,7 @@ import type { Runner } from './runner.ts';
 import { Turns } from './turns.ts';
 
 /** Maximum number of simultaneous create requests. They are short, and the request budget limits them anyway. */
-const createsFor = (uploads: number): number => Math.max(2, Math.floor(uploads / 2));
+const createsFor = (uploads: number): number => Math.min(8, Math.max(2, Math.floor(uploads / 2)));
 
 /**
  * Number of recent starts from which turns are rebuilt after a restart: enough for a few rounds through all priorities

@@ -5,8 +5,8 @@ import type { World } from '../world/world.ts';
 import { percentRead } from './moments.ts';
 import type { Moment } from './moments.ts';
 
-/** Two creates are sent at a time: while two of these wait for their answers, all other files are queued. */
-export const plugs = ['plug-1', 'plug-2'] as const;
+/** With 32 slots, eight creates are sent at a time: while these wait for their answers, all other files are queued. */
+export const plugs = Array.from({ length: 8 }, (_, n) => `plug-${n + 1}`);
 
 /** The service keeps each file at its moment until it is told to let go. */
 export class Holds implements Disposable {
