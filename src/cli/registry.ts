@@ -62,7 +62,8 @@ export function addCommands(parent: Command, registry: Registry, rows: readonly 
     for (const option of shared) command.addOption(option);
     if (isSelecting) selecting(command);
     for (const option of options) command.addOption(option);
-    if (examples.length > 0) command.addHelpText('after', exampleText(examples));
+    const lines = examples.map((example) => `\n  $ dropcast ${example}`).join('');
+    if (lines !== '') command.addHelpText('after', `\n${examples.length === 1 ? 'Example' : 'Examples'}:${lines}`);
     if (note !== undefined) command.addHelpText('after', note);
     if (load !== undefined)
       command.action(async () => {
@@ -73,11 +74,6 @@ export function addCommands(parent: Command, registry: Registry, rows: readonly 
       });
     addCommands(command, registry, commands);
   }
-}
-
-function exampleText(examples: readonly string[]): string {
-  const lines = examples.map((example) => `  $ dropcast ${example}`);
-  return `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${lines.join('\n')}`;
 }
 
 /** Adds the options that select files, under their own heading. They are the same for every command. */

@@ -53,6 +53,7 @@ export async function createLinkFiles(world: LinkFilesWorld) {
     if (known === null) await ledger.saveNote(note, progress);
     return progress;
   };
+  /** Writes what is missing. @param isStopped ends the work between two files; the next run continues */
   const run = async (isStopped: () => boolean): Promise<void> => {
     if (!isUsed()) return;
     let { read, waiting } = await begin();
@@ -75,10 +76,7 @@ export async function createLinkFiles(world: LinkFilesWorld) {
   };
   // The first run begins here, so that no video is missed that finishes before it.
   if (isUsed()) await begin();
-  return {
-    /** Writes what is missing. @param isStopped ends the work between two files; the next run continues */
-    run,
-  };
+  return { run };
 }
 
 /** Reasons that were logged, by folder. A reason is logged again once the folder lacks no link file. */

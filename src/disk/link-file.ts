@@ -9,23 +9,15 @@ import type { Watched } from './held-directory.ts';
 import { syncPath } from './file-system.ts';
 import { nameCopy } from './put-away/move-file.ts';
 
-/** Thrown when dropcast did not write what has the name of a link file. */
-export class ForeignFileError extends Error {
-  override readonly name = 'ForeignFileError';
-}
-
 /** Identifies link files. Anything without it is never replaced. */
 const author = 'dropcast';
-
-/** Larger files are not link files. */
-const mostBytes = 64 * 1024;
 
 /**
  * Writes a video's link file next to it: under a hidden name first, then under its own. Replaces only an earlier link
  * file of dropcast. After a crash at any point, the next call leaves one whole file.
  *
  * @returns the path of the link file, relative to the folder
- * @throws {ForeignFileError} another file has the name @throws {NotInFolderError} @throws the file system's error
+ * @throws {Error} another file has the name @throws {NotInFolderError} @throws the file system's error
  */
 export async function writeLinkFile({ folder, path, id }: Watched<Facts>, content: object): Promise<string> {
   const name = posix.basename(linkFileOf(path));
@@ -45,12 +37,12 @@ export async function writeLinkFile({ folder, path, id }: Watched<Facts>, conten
   return linkFileOf(path);
 }
 
-/** @returns false if there is no such file @throws {ForeignFileError} another file has the name */
+/** @returns false if there is no such file @throws {Error} another file has the name */
 async function isLinkFileOfOurs(path: string): Promise<boolean> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const found = await file.stat();
-    if (!found.isFile() || found.size > mostBytes || !isByAuthor(await file.readFile('utf8'))) throw foreign(path);
+    if (!found.isFile() || found.size > 64 * 1024 || !isByAuthor(await file.readFile('utf8'))) throw foreign(path);
     return true;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return false;
@@ -74,6 +66,7 @@ async function writeNew(path: string, text: string): Promise<void> {
   await file.sync();
 }
 
-function foreign(path: string): ForeignFileError {
-  return new ForeignFileError(`${JSON.stringify(posix.basename(path))} is not a link file of dropcast`);
+/** dropcast did not write what has the name of a link file. */
+function foreign(path: string): Error {
+  return new Error(`${JSON.stringify(posix.basename(path))} is not a link file of dropcast`);
 }
