@@ -12,6 +12,9 @@ import { nameCopy } from './put-away/move-file.ts';
 /** Identifies link files. Anything without it is never replaced. */
 const author = 'dropcast';
 
+/** Larger files are not link files. */
+const mostBytes = 64 * 1024;
+
 /**
  * Writes a video's link file next to it: under a hidden name first, then under its own. Replaces only an earlier link
  * file of dropcast. After a crash at any point, the next call leaves one whole file.
@@ -42,7 +45,7 @@ async function isLinkFileOfOurs(path: string): Promise<boolean> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const found = await file.stat();
-    if (!found.isFile() || found.size > 64 * 1024 || !isByAuthor(await file.readFile('utf8'))) throw foreign(path);
+    if (!found.isFile() || found.size > mostBytes || !isByAuthor(await file.readFile('utf8'))) throw foreign(path);
     return true;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return false;

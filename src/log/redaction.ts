@@ -59,7 +59,7 @@ const BEARER = /\b(Bearer(?:\s+|%20|\+))[^\s"',;<>\\\p{Cc}]+/giu;
 const SIGNED_PARAMETER =
   /([?&;]|%3F|%26)(?:x-(?:amz|goog|oss|ms)-[\w-]{1,40}|sig|signature|(?:[a-z]+[-_])?token|(?:api[-_]?)?key|(?:aws)?accesskeyid|key-pair-id|policy|credential|expires)(?:=|%3D)[^\s"'<>\\\p{Cc}]*/giu;
 
-/** Without a compiler, looking for a word takes a tenth of the time of a pattern, and most lines have none of them. */
+/** Each pattern runs only on texts with a word that it needs: without V8's compiler, it takes ten times as long. */
 function redactPatterns(text: string, address: RegExp): string {
   const hasPercent = text.includes('%');
   const withoutAddresses = hasPercent || text.includes('://') ? text.replace(address, withoutQuery) : text;

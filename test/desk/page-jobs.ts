@@ -43,7 +43,7 @@ export async function openPageDesk(): Promise<PageDesk> {
   };
 }
 
-/** What the deed of a job (page-deeds.ts) finds, and what it leaves. */
+/** The state that the deed of a job (page-deeds.ts) needs, and the state that the next one needs. */
 interface PageJob {
   readonly job: string;
   /** What happened before. */

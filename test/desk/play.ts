@@ -24,7 +24,7 @@ export interface Report {
   readonly missed: readonly string[];
 }
 
-/** What the process that started this one does on the page, in the place of a command. It then writes a line. */
+/** Asks the process that started this one to do a step on the page. It writes a line when the step is done. */
 export interface OnPage {
   readonly step: number;
   /** Opens the page. */

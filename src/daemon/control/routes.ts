@@ -8,7 +8,7 @@ import { viewOf } from '../../view/files/file-view.ts';
 import { filesOf } from '../../view/files/files-view.ts';
 import { queryWords, readQuery } from '../../view/files/query.ts';
 import { foundOf } from '../../view/files/show-view.ts';
-import { sizeLimitOf } from '../../pipeline/file/size-limit.ts';
+import { sizeLimitOf } from '../../view/files/size-limit-view.ts';
 import { suspectsOf } from '../../view/files/suspects.ts';
 import { overviewView, statusView } from '../../view/picture/documents.ts';
 import type { LivePicture } from '../../view/picture/picture.ts';

@@ -1,6 +1,5 @@
 import type { Facts } from './facts.ts';
 import { tooLargeCode } from './failure.ts';
-import type { NoteStore } from './ports.ts';
 import type { Reason } from './reasons.ts';
 
 export interface LearnedLimit {
@@ -28,14 +27,6 @@ export function mostSentBytes({ maxSizeBytes, learned }: SizeLimit): number {
 }
 
 export const sizeLimitNote = 'size limit';
-
-/** The limit that was learned from an upload host. */
-export type SizeLimitView = Pick<SizeLimit, 'learned'> & { readonly v: 1 };
-
-/** @param ledger null: none was ever written */
-export async function sizeLimitOf(ledger: Pick<NoteStore, 'note'> | null): Promise<SizeLimitView> {
-  return { v: 1, learned: ledger === null ? null : learnedLimitOf(await ledger.note(sizeLimitNote)) };
-}
 
 /** Longest answer that a note keeps, in UTF-16 units. */
 const longestSaid = 100;

@@ -1,12 +1,12 @@
 import type { Clock } from '../file/ports.ts';
 
-/** The least number is the first one, as in the configuration. More would compete for the file system and for memory. */
+/** The first number of slots, which is also the least, and the most: more uploads would compete for disk and memory. */
 const [least, most] = [4, 16];
 /** How long the rate is measured with one number of slots, in milliseconds. */
 const spanMs = 3_000;
 /** Time between a number that was no better and the next trial, in milliseconds. */
 const restMs = 60_000;
-/** Factor between one number and the next, and the gain in rate that more slots must bring. Half of it may be lost. */
+/** Factor between two numbers, and the gain in rate that more slots must bring. Fewer slots may lose half of that gain. */
 const [stepFactor, leastGain] = [1.5, 1.1];
 
 /**
@@ -45,7 +45,7 @@ export function createAutoSlots(clock: Pick<Clock, 'elapsed'>, sentBytes: () => 
 
   return {
     /**
-     * Returns how many uploads may run at the same time from now on.
+     * Returns the number of slots for the next uploads.
      *
      * @param isFull whether the slots are taken; only then does the rate show what the line can do
      */

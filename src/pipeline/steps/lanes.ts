@@ -4,7 +4,7 @@ import type { Queued } from '../file/queue.ts';
 import type { Runner } from './runner.ts';
 import { Turns } from './turns.ts';
 
-/** Maximum number of simultaneous create requests. They are short, and the request budget limits them anyway. */
+/** Returns how many create requests run at the same time: half as many as uploads, because they are short. */
 const createsFor = (uploads: number): number => Math.min(8, Math.max(2, Math.floor(uploads / 2)));
 
 /**

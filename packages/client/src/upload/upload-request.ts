@@ -79,8 +79,9 @@ export async function requestUpload(request: UploadRequest, world: UploadWorld):
   throwIfAborted(request.signal, 'the upload');
   const { origin } = target.url;
   const plainly = async (): Promise<Answer> => (await send(request, target, false, world)).answer;
-  if (request.body !== null && (lengthOf(request) === 0 || world.refusesExpect.has(origin))) return plainly();
-  const { answer, body } = await send(request, target, request.body !== null, world, world.kept);
+  if (request.body === null) return (await send(request, target, false, world, world.kept)).answer;
+  if (lengthOf(request) === 0 || world.refusesExpect.has(origin)) return plainly();
+  const { answer, body } = await send(request, target, true, world, world.kept);
   if (answer.status !== 417) return answer;
   world.refusesExpect.add(origin);
   if (body?.hasBegun !== true) return plainly();
