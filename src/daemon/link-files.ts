@@ -32,7 +32,6 @@ interface Progress {
 }
 
 const mostLines = 500;
-
 /** Maximum number of files that are tried again. The oldest are given up first. */
 const mostWaiting = 1_000;
 

@@ -11,7 +11,6 @@ import { nameCopy } from './put-away/move-file.ts';
 
 /** Identifies link files. Anything without it is never replaced. */
 const author = 'dropcast';
-
 /** Larger files are not link files. */
 const mostBytes = 64 * 1024;
 
